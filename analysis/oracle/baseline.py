@@ -13,6 +13,12 @@ NO_TESTS = "there are no tests"
 UNSTEADY = "have not the same outcome in each of"
 # With more flaky tests than this, the others may have been steady only by luck.
 MAX_FLAKY_SHARE = 0.1
+# A test may take CPU_FACTOR times its CPU time of the baseline, plus MIN_CPU_S, since short times are measured badly.
+CPU_FACTOR, MIN_CPU_S = 5.0, 2.0
+# A fixture that several tests share is paid for by the first of them that runs.
+MAX_SHARED_S = 10.0
+# The clock limit is generous: it is there only to end what waits for ever.
+WALL_FACTOR, MIN_WALL_S = 10.0, 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,17 @@ class Baseline:
     runs: int = 0
     ignores_options: bool = False
     infrastructure: bool = False
+
+    def allowance(self, tests: Sequence[str]) -> dict[str, float]:
+        """The CPU seconds that each test may take."""
+        shared = min(MAX_SHARED_S, max(self.cpu_s.values(), default=0.0))
+        return {test: MIN_CPU_S + shared + CPU_FACTOR * self.cpu_s.get(test, 0.0) for test in tests}
+
+    def bounds(self, tests: Sequence[str]) -> tuple[float, float]:
+        """The CPU and clock seconds that a run of these tests may take, its start included."""
+        cpu = self.start_cpu_s + sum(self.cpu_s.get(test, 0.0) for test in tests)
+        wall = self.start_wall_s + sum(self.wall_s.get(test, 0.0) for test in tests)
+        return MIN_CPU_S + MAX_SHARED_S + CPU_FACTOR * cpu, MIN_WALL_S + WALL_FACTOR * wall
 
     def not_run(self) -> Iterator[str]:
         """The files and tests that are not run, each with the reason, in sentences for people."""

@@ -13,7 +13,7 @@ from .copying import ProjectCopy
 from .jailed.assay_oracle.files import is_test_file
 from .report import ProcessEnd, Report
 from .sources import NotJudged, source_of
-from .suite import Suite, Times
+from .suite import Suite
 
 # Tests that end or hang the whole run are left out one by one. A suite with more of them can't be relied on.
 _MAX_FATAL_TESTS = 5
@@ -37,7 +37,7 @@ def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True, tell: Calla
     fatal: dict[str, str] = {}
     reports: list[Report] = []
     walls: list[float] = []
-    failures, whole_s = 0, suite.allowed.suite_wall_s
+    failures, whole_s = 0, suite.allowed.wall_s
     limit_s, until = whole_s, time.monotonic() + (runs + _SPARE_RUNS) * whole_s
     while len(reports) < runs:
         begun = time.monotonic()
@@ -46,7 +46,7 @@ def run_baseline(suite: Suite, runs: int, *, some_pass: bool = True, tell: Calla
                 f"{len(reports)} of {runs} runs of the suite came to their end in time{_named(fatal)}", flaky=fatal, notes=notes
             )
         seed = _SEED if len(reports) % 3 == 2 else None
-        bounded = replace(suite, allowed=replace(suite.allowed, suite_wall_s=min(limit_s, until - begun)))
+        bounded = replace(suite, allowed=replace(suite.allowed, wall_s=min(limit_s, until - begun)))
         report, ended, ran = bounded.run(seed=seed, without=list(fatal))
         hangs_early = ran.ending == "timed_out" and report.collected is None
         if failures < _MAX_FAILED_RUNS and (ended.infrastructure or (ended.doubtful and report.running is None and not hangs_early)):
@@ -150,13 +150,7 @@ def line_counts(copied: ProjectCopy) -> Callable[[str], int]:
 
 def _with_time_to_watch(suite: Suite, baseline: Baseline, tests: Sequence[str]) -> Suite:
     """The suite with limits for a watched run of some tests: tracing each line takes tens of times as long."""
-    allowed, times = suite.allowed, times_of(baseline)
-    cpu_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_cpu_s + sum(times.cpu_s[test] for test in tests))
-    wall_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (times.start_wall_s + sum(times.wall_s[test] for test in tests))
-    bounded = replace(allowed, suite_cpu_s=min(allowed.suite_cpu_s, cpu_s), suite_wall_s=min(allowed.suite_wall_s, 2 * wall_s))
-    return replace(suite, allowed=bounded)
-
-
-def times_of(baseline: Baseline) -> Times:
-    """The times of a baseline: of starting the suite, and of each test."""
-    return Times(baseline.start_cpu_s, baseline.start_wall_s, baseline.cpu_s, baseline.wall_s)
+    allowed = suite.allowed
+    cpu_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (baseline.start_cpu_s + sum(baseline.cpu_s[test] for test in tests))
+    wall_s = _MIN_WATCHED_S + _WATCHED_FACTOR * (baseline.start_wall_s + sum(baseline.wall_s[test] for test in tests))
+    return replace(suite, allowed=replace(allowed, cpu_s=min(allowed.cpu_s, cpu_s), wall_s=min(allowed.wall_s, 2 * wall_s)))

@@ -11,10 +11,11 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from ..sandbox.isolation.jail import Jail
+from ..sandbox.isolation.limits import Limits
 from . import cache as kept
 from .altered_tests import in_place, with_other_values
 from .baseline import Baseline, Coverage
-from .baseline_runs import run_baseline, run_coverage, run_lines, times_of
+from .baseline_runs import run_baseline, run_coverage, run_lines
 from .changes import affected_lines, changed_lines, only_within, with_statements
 from .copying import copy_project
 from .interpreter import probe
@@ -24,7 +25,7 @@ from .report import NOT_AGAIN, NOT_STEADY, ProcessEnd, Report, TestOutcome, Verd
 from .scratch_folder import ScratchFolder, replaced
 from .sources import NotJudged as NotJudged
 from .sources import encoded, source_of, uncompilable, unwritable
-from .suite import Suite, SuiteLimits, compile_sources, install_plugin
+from .suite import SUITE_LIMITS, Suite, compile_sources, install_plugin
 
 WAYS: tuple[Way, ...] = ("process", "whole")
 MAX_PROFILED = 40
@@ -75,7 +76,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         *,
         cache: Path | None = None,
         runs: int = 3,
-        allowed: SuiteLimits | None = None,
+        allowed: Limits = SUITE_LIMITS,
         some_pass: bool = True,
         instead: Mapping[str, str] | None = None,
         tell: Callable[[str], None] = lambda _: None,
@@ -88,7 +89,7 @@ class Oracle(AbstractContextManager["Oracle"]):
             changed = {file: encoded(text) for file, text in (instead or {}).items()}
             copied = copy_project(project, self._folder.path / "project", changed)
             install_plugin(self._folder.path)
-            self.suite = Suite(copied, self._folder.path, python, jail, allowed or SuiteLimits())
+            self.suite = Suite(copied, self._folder.path, python, jail, allowed)
             compile_sources(self.suite)
         except BaseException:
             self._folder.close()
@@ -192,9 +193,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         asked = self._asked(file, text, lines, ways)
         if isinstance(asked, Verdict):
             return profile_of(asked)
-        tests = chosen_tests(asked.tests, asked.tiers, most, seed)
-        found = self._by_first_way(asked.ways, tests, lambda way: self._profile_by(way, asked, tests))
-        return profile_of(found) if isinstance(found, Verdict) else found
+        return self._told(asked, chosen_tests(asked.tests, asked.tiers, most, seed))
 
     def told_by(self, tests: Sequence[str], file: str, text: str, *, ways: Sequence[Way] = WAYS, most_ends: int = MAX_ENDS) -> Profile:
         """What some tests of the baseline say of the project with `text` in the place of a file, whatever lines they touch.
@@ -202,10 +201,11 @@ class Oracle(AbstractContextManager["Oracle"]):
         tests: in the order of the suite. most_ends: after so many ends of their process no more are run. Raises NotJudged.
         """
         file = self._named(file)
-        return self._told(_Trial(file, self.source(file), text, list(tests), (), ways), most_ends)
+        return self._told(_Trial(file, self.source(file), text, list(tests), (), ways), list(tests), most_ends)
 
-    def _told(self, asked: _Trial, most_ends: int = MAX_ENDS) -> Profile:
-        found = self._by_first_way(asked.ways, asked.tests, lambda way: self._profile_by(way, asked, asked.tests, most_ends))
+    def _told(self, asked: _Trial, tests: list[str], most_ends: int = MAX_ENDS) -> Profile:
+        """The profile by some of the tests, by the first way that works."""
+        found = self._by_first_way(asked.ways, tests, lambda way: self._profile_by(way, asked, tests, most_ends))
         return profile_of(found) if isinstance(found, Verdict) else found
 
     def doubts(self, tests: Sequence[str], file: str, text: str, ways: Sequence[Way]) -> Mapping[str, tuple[TestOutcome | None, str]]:
@@ -218,7 +218,7 @@ class Oracle(AbstractContextManager["Oracle"]):
         if not (asked := [test for test in tests if test in found.tests]):
             return {}
         present = _Trial(file, self.source(file), text, asked, (), ways, found.present)
-        said = self._told(present)
+        said = self._told(present, asked)
         if not said.tests:
             return dict.fromkeys(asked, (None, said.reason))
         try:
@@ -365,7 +365,7 @@ class Oracle(AbstractContextManager["Oracle"]):
     def _run(self, way: Way, tests: Sequence[str], *, to_the_end: bool = False) -> tuple[Report, ProcessEnd]:
         """Run tests, up to the first whose outcome is not the baseline's, or to the end."""
         expected = {} if to_the_end else {test: self.baseline().outcomes[test] for test in tests}
-        report, ended, _ = self.suite.run(select=tests, expected=expected, times=times_of(self.baseline()), whole=way == "whole")
+        report, ended, _ = self.suite.run(select=tests, expected=expected, times=self.baseline(), whole=way == "whole")
         return report, ended
 
     def _changed(self, file: str, text: str) -> AbstractContextManager[None]:

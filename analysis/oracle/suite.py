@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..sandbox.isolation.jail import ENDED_BY, CompletedRun, Jail, Mount
+from ..sandbox.isolation.jail import CompletedRun, Jail, Mount
 from ..sandbox.isolation.limits import Limits
+from ..sandbox.isolation.running_jail import ENDED_BY
 from ..sandbox.isolation.tree import entries_below
+from .baseline import Baseline
 from .copying import NotCopied, ProjectCopy
 from .interpreter import Interpreter
 from .jailed.assay_oracle.channel import printable
@@ -22,12 +24,6 @@ from .report import ProcessEnd, Report, read_report
 
 PLUGIN = Path(__file__).parent / "jailed"
 
-# A test may take CPU_FACTOR times its CPU time of the baseline, plus MIN_CPU_S, since short times are measured badly.
-CPU_FACTOR, MIN_CPU_S = 5.0, 2.0
-# A fixture that several tests share is paid for by the first of them that runs.
-MAX_SHARED_S = 10.0
-# The clock limit is generous: it is there only to end what waits for ever.
-WALL_FACTOR, MIN_WALL_S = 10.0, 30.0
 _COMPILE = "import sys; compile(sys.stdin.buffer.read(), 'text', 'exec', dont_inherit=True)"
 # Of a run with each test's lines, of a large suite.
 _RECORDS_BYTES = 1 << 27
@@ -40,36 +36,8 @@ _SIGNALS: dict[int, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteLimits:
-    """Limits of a test run. suite_cpu_s, suite_wall_s: of the whole suite, before its times are known."""
-
-    memory_bytes: int = 4 << 30
-    processes: int = 256
-    file_bytes: int = 1 << 28
-    suite_cpu_s: float = 1800
-    suite_wall_s: float = 3600
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """CPU and clock seconds: of starting pytest and collecting, and of each test by id."""
-
-    start_cpu_s: float
-    start_wall_s: float
-    cpu_s: Mapping[str, float]
-    wall_s: Mapping[str, float]
-
-    def allowance(self, tests: Sequence[str]) -> dict[str, float]:
-        """The CPU seconds that each test may take."""
-        shared = min(MAX_SHARED_S, max(self.cpu_s.values(), default=0.0))
-        return {test: MIN_CPU_S + shared + CPU_FACTOR * self.cpu_s.get(test, 0.0) for test in tests}
-
-    def bounds(self, tests: Sequence[str]) -> tuple[float, float]:
-        """The CPU and clock seconds that a run of these tests may take, its start included."""
-        cpu = self.start_cpu_s + sum(self.cpu_s.get(test, 0.0) for test in tests)
-        wall = self.start_wall_s + sum(self.wall_s.get(test, 0.0) for test in tests)
-        return MIN_CPU_S + MAX_SHARED_S + CPU_FACTOR * cpu, MIN_WALL_S + WALL_FACTOR * wall
+# The limits of a test run; its seconds are those of the whole suite, before its times are known.
+SUITE_LIMITS = Limits(1800, 3600, memory_bytes=4 << 30, processes=256, output_bytes=_RECORDS_BYTES, file_bytes=1 << 28)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +52,7 @@ class Suite:
     place: Path
     interpreter: Interpreter
     jail: Jail
-    allowed: SuiteLimits = SuiteLimits()
+    allowed: Limits = SUITE_LIMITS
     ignore_options: bool = False
 
     def command(self, paths: Sequence[str] = ()) -> list[str]:
@@ -128,7 +96,7 @@ class Suite:
         without: Sequence[str] = (),
         seed: int | None = None,
         expected: Mapping[str, str] | None = None,
-        times: Times | None = None,
+        times: Baseline | None = None,
         watch: bool = False,
         whole: bool = False,
     ) -> tuple[Report, ProcessEnd, CompletedRun]:
@@ -136,13 +104,13 @@ class Suite:
 
         Parameters (the others as in the plugin's request):
             select: the tests to run, by id; None runs all.
-            times: the tests' times in the baseline; None where they are not known yet.
+            times: the baseline with the tests' times; None where they are not known yet.
             whole: collect all files, as the baseline did, not only those of the tests.
 
         Returns: the report, how the process ended, and the run of the jail.
         """
         chosen = list(select if select is not None else (times.cpu_s if times else ()))
-        cpu, wall = times.bounds(chosen) if times else (self.allowed.suite_cpu_s, self.allowed.suite_wall_s)
+        cpu, wall = times.bounds(chosen) if times else (self.allowed.cpu_s, self.allowed.wall_s)
         nonce = secrets.token_hex(16)
         fields: dict[str, Any] = {"nonce": nonce, "root": str(self.copied.folder), "select": select, "without": list(without), "seed": seed}
         fields |= {"expected": dict(expected or {}), "allowance": times.allowance(chosen) if times else {}, "watch": watch}
@@ -154,7 +122,7 @@ class Suite:
             cwd=self.copied.folder,
             mounts=self.mounts(),
             environment=self.environment(),
-            limits=self.limits(cpu, wall),
+            limits=replace(self.allowed, cpu_s=cpu, wall_s=wall),
             stdin=json.dumps(fields).encode() + b"\n",
         )
         report, end = read_report(ran.stdout, nonce.encode(), watched=watch, asked=select, without=without), ended(ran)
@@ -178,18 +146,6 @@ class Suite:
         if ran.ending == "exited" and ran.status == 0:
             return ""
         return (ran.stderr.decode(errors="replace").strip().splitlines() or [ran.reason or ran.ending])[-1]
-
-    def limits(self, cpu_s: float, wall_s: float) -> Limits:
-        """The jail's limits for a run of so many seconds."""
-        allowed = self.allowed
-        return Limits(
-            cpu_s=cpu_s,
-            wall_s=wall_s,
-            memory_bytes=allowed.memory_bytes,
-            processes=allowed.processes,
-            output_bytes=_RECORDS_BYTES,
-            file_bytes=allowed.file_bytes,
-        )
 
 
 def install_plugin(place: Path) -> None:
@@ -218,7 +174,8 @@ def compile_sources(suite: Suite) -> None:
     command = [str(suite.interpreter.path), "-I", "-S", "-m", "compileall", "-q", "--invalidation-mode", "checked-hash"]
     mounts = [*(Mount(folder, folder, writable=True) for folder in folders), *suite.interpreter.mounts]
     before = _no_files(suite.place)
-    suite.jail.run([*command, *map(str, folders)], cwd=suite.copied.folder, mounts=mounts, limits=suite.limits(300, 600))
+    limits = replace(suite.allowed, cpu_s=300, wall_s=600)
+    suite.jail.run([*command, *map(str, folders)], cwd=suite.copied.folder, mounts=mounts, limits=limits)
     if _no_files(suite.place) != before:
         raise NotCopied(f"{suite.interpreter.path} put links into the copy while it compiled the sources: it is no Python to be trusted")
     # the next jail may run as another user, who has to be able to read the files

@@ -18,7 +18,7 @@ import platformdirs
 from ...analysis.oracle.environment import cached_environment, make_environment
 from ...analysis.oracle.interpreter import interpreter_of
 from ...analysis.oracle.oracle import Oracle
-from ...analysis.oracle.suite import SuiteLimits
+from ...analysis.oracle.suite import SUITE_LIMITS
 from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from ...analysis.sandbox.isolation.jail import Jail
 from ...analysis.sandbox.isolation.levels import Isolation
@@ -88,9 +88,9 @@ def _run(options: Options, model: StudyModel, project: Path, interpreter: Path, 
     study = _study(project)
     # other machines have no folder of this one's
     source = nullcontext((project, dict[str, str]())) if options.pool.ray else frozen(project)
-    allowed = SuiteLimits()
+    allowed = SUITE_LIMITS
     if options.minutes:
-        allowed = replace(allowed, suite_wall_s=min(allowed.suite_wall_s, options.minutes * 60))
+        allowed = replace(allowed, wall_s=min(allowed.wall_s, options.minutes * 60))
     with (
         source as (folder, left_out),
         Oracle(folder, interpreter, Jail(isolation), cache=cache / "oracle", allowed=allowed, tell=to_stderr) as oracle,

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from ...analysis.oracle.baseline import NO_TESTS, UNSTEADY, Baseline
+from ...analysis.oracle.baseline import MIN_WALL_S, NO_TESTS, UNSTEADY, WALL_FACTOR, Baseline
 from ...analysis.oracle.copying import MAX_NAMED, NotCopied, copy_project, left_out_notes
 from ...analysis.oracle.oracle import Oracle
 from ...analysis.oracle.scratch_folder import ScratchFolder
-from ...analysis.oracle.suite import MIN_WALL_S, WALL_FACTOR
 from ...calibration.atomic_write import write_atomically
 from ..errors import RunError, StudyError
 from ..progress import counted, duration, to_stderr

@@ -105,7 +105,7 @@ class Sandboxes:
     checks: int = 0
 
     def check(self, language: Language, program: str, test: str, entry_point: str | None) -> Result:
-        """What becomes of a program. Raises Unjudged where the machine failed, MissingJava and MissingNode."""
+        """What becomes of a program. Raises Unjudged where the machine failed, MissingRuntime."""
         self.checks += 1
         if language not in self.held:
             self.held[language] = KINDS[language](Jail(self.isolation))

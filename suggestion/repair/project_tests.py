@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -137,7 +138,7 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
         from ...analysis.oracle.copying import NotCopied, left_out_notes
         from ...analysis.oracle.interpreter import UnusableInterpreter, interpreter_of
         from ...analysis.oracle.oracle import Oracle
-        from ...analysis.oracle.suite import SuiteLimits
+        from ...analysis.oracle.suite import SUITE_LIMITS
         from ...analysis.sandbox.isolation.best_level import NoIsolation, best_level
         from ...analysis.sandbox.isolation.jail import Jail
 
@@ -154,7 +155,7 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
                 Jail(best_level()),
                 cache=cache,
                 runs=_RUNS,
-                allowed=SuiteLimits(suite_cpu_s=max_suite_s, suite_wall_s=max_suite_s),
+                allowed=replace(SUITE_LIMITS, cpu_s=max_suite_s, wall_s=max_suite_s),
                 some_pass=False,
                 instead={self._inside(file): text for file, text in (instead or {}).items()},
                 tell=say,

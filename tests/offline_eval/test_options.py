@@ -121,7 +121,7 @@ _CATCODE = [
 
 _COUNTERFEIT = [
     (["--set", "nowhere"], "no such set: nowhere"),
-    (["--tasks", "line_middle"], "no such task: line_middle (there are line, line_rest)"),
+    (["--tasks", "line_middle"], "line_middle is for --code alone"),
     (["--steps", "execute"], "--set lines has no step execute"),
     (["--temperature", "0"], "'0' is not a number above 0"),
     (["--temperature", "nan"], "'nan' is not a number above 0"),

@@ -23,10 +23,10 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from . import cgroup, pidfd, view
-from .limits import MAX_OPEN_FILES, Limits
-from .rlimits import GRACE_S
-from .running_jail import READY, JailEnd, JailError
+from . import cgroup, kernel, view
+from .kernel import GRACE_S, MAX_OPEN_FILES
+from .limits import Limits
+from .running_jail import READY, JailEnd, JailError, RunningJail
 from .seccomp import jail_filter
 
 # where programs are looked for that root runs
@@ -202,24 +202,18 @@ def become(uid: int) -> list[str]:
     return [_of_the_system("setpriv"), f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
 
 
-class BubblewrapJail:
-    """A running jail of bubblewrap's, seen from outside; see `RunningJail`.
-
-    root: the id, outside, of pid 1 of the jail; all processes inside end with it.
-    """
+class BubblewrapJail(RunningJail):
+    """A running jail of bubblewrap's. root: the id, outside, of pid 1 of the jail; all processes inside end with it."""
 
     def __init__(self, process: subprocess.Popen[bytes], told: int, gate: int, group: cgroup.Group) -> None:
         """Read the process ids from `told`, put them into the group, and let the jail start by a byte through `gate`. Raises JailError."""
-        self.process = process
-        self.private: str | None = None
-        self._group = group
         said, opened = b"", []
         while b"}" not in said and (more := os.read(told, 4096)):
             said += more
         try:
-            self.root = int(json.loads(said)["child-pid"])
-            opened.append(pidfd.open_process(process.pid))
-            opened.append(pidfd.open_process(self.root))
+            root = int(json.loads(said)["child-pid"])
+            opened += [kernel.open_process(process.pid)]
+            opened += [kernel.open_process(root)]
         except (ValueError, KeyError, OSError) as error:
             for fd in opened:
                 os.close(fd)
@@ -228,19 +222,16 @@ class BubblewrapJail:
             group.remove()
             why = f"its processes can't be watched: {error}" if isinstance(error, OSError) else "ended at its start"
             raise JailError(f"bubblewrap: {complaint.decode(errors='replace').strip() or why}") from None
-        self.ended, self._fd = opened
-        group.admit(self.root)
+        ended, self._fd = opened
+        super().__init__(process, root, ended, group)
+        group.admit(root)
         with contextlib.suppress(BrokenPipeError):
             os.write(gate, b"x")
 
     def kill(self) -> None:
         """End every process inside; bubblewrap then ends by itself."""
         with contextlib.suppress(ProcessLookupError):
-            pidfd.send_signal(self._fd, signal.SIGKILL)
-
-    def oom_kills(self) -> int:
-        """How many processes inside the kernel has killed for the memory of the jail's group."""
-        return self._group.oom_kills()
+            kernel.send_signal(self._fd, signal.SIGKILL)
 
     def reap(self) -> JailEnd:
         """Wait until all processes inside are gone; how the jail ended.
@@ -255,9 +246,6 @@ class BubblewrapJail:
             _, _, used = os.wait4(self.root, 0)
             cpu_s += used.ru_utime + used.ru_stime
         os.close(self._fd)
-        os.close(self.ended)
         # bubblewrap reports a signal as a shell does, as 128 + its number
         failure = f"bubblewrap was ended by signal {-code}" if code < 0 else ""
-        killed_for_memory = self.oom_kills() > 0
-        self._group.remove()
-        return JailEnd(128 - code if 128 < code < 128 + signal.NSIG else code, cpu_s, failure, killed_for_memory)
+        return JailEnd(128 - code if 128 < code < 128 + signal.NSIG else code, cpu_s, failure, self._reaped())

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import landlock, rlimits, seccomp
-from .limits import MAX_OPEN_FILES, Limits
+from . import kernel, landlock, seccomp
+from .limits import Limits
 
 
 class ConfinementError(Exception):
@@ -38,11 +38,10 @@ class Confinement:
         """Confine the calling process, which has one thread, irrevocably. Raises ConfinementError; the process must then end."""
         limits, used = self.limits, resource.getrusage(resource.RUSAGE_SELF)
         try:
-            rlimits.bound_process(
+            kernel.bound_process(
                 cpu_s=limits.cpu_s + used.ru_utime + used.ru_stime,
                 memory_bytes=limits.memory_bytes,
                 file_bytes=limits.file_bytes,
-                open_files=MAX_OPEN_FILES,
                 address_bytes=limits.memory_bytes + self.address_space,
             )
             filter_ = self.filter or _filter(os.getpid())

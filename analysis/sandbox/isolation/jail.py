@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -17,31 +16,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
 
 from . import bubblewrap, launcher_jail, view
 from .levels import Isolation
 from .limits import Limits
-from .running_jail import READY, JailEnd, JailError, RunningJail, adopting_orphans, oom_kills
+from .running_jail import READY, JailError, RunEnding, RunningJail, adopting_orphans, ending_of, oom_kills
 from .running_process import RunningProcess as RunningProcess
 from .supervision import LimitWatch, Streams, close_pipes, serve_until_end
 from .view import Mount as Mount
 
-# How the reason begins where a program was ended by a signal, not by the jail for a limit.
-ENDED_BY = "it was ended by"
-
-RunEnding = Literal["exited", "signalled", "timed_out", "out_of_memory", "infrastructure"]
 DEFAULT_LIMITS = Limits()
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
-# what the runtimes print when an allocation fails
-_NO_MEMORY = (
-    b"\nMemoryError",
-    b"java.lang.OutOfMemoryError",
-    b"insufficient memory for the Java Runtime",
-    b"JavaScript heap out of memory",
-    b"rocess out of memory",
-    b"std::bad_alloc",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +103,7 @@ class Jail:
         if stopped is None and (end.failure or not stdout.startswith(READY)):
             complaint = stderr.decode(errors="replace").strip()
             return failed_run(end.failure or complaint or f"the jail ended with status {end.status} before the program began")
-        how, reason = stopped or classify_end(end, cpu_s, stderr, limits, oom_kills() > killed_before)
+        how, reason = stopped or ending_of(end, cpu_s, stderr, limits, oom_kills() > killed_before)
         return CompletedRun(how, abs(end.status), reason, stdout.removeprefix(READY), stderr, cpu_s, wall_s)
 
     def start(
@@ -182,21 +167,3 @@ class Jail:
             if hidden not in self._stages:
                 self._stages[hidden] = bubblewrap.Stage(hidden)
             return self._stages[hidden]
-
-
-def classify_end(end: JailEnd, cpu_s: float, stderr: bytes, limits: Limits, machine_out_of_memory: bool) -> tuple[RunEnding, str]:
-    """How a program ended that the watch did not stop, and why."""
-    status = end.status
-    if status == 0:
-        return "exited", ""
-    if end.killed_for_memory or any(sign in b"\n" + stderr for sign in _NO_MEMORY):
-        return "out_of_memory", f"it asked for more than {limits.memory_bytes >> 20} MiB"
-    if status > 0:
-        return "exited", f"it ended with status {status}"
-    number = -status
-    if number in (signal.SIGKILL, signal.SIGXCPU) and cpu_s >= limits.cpu_s:
-        return "timed_out", f"it used more than {limits.cpu_s:g} s of CPU time"
-    if number == signal.SIGKILL and machine_out_of_memory:
-        return "infrastructure", "the machine ran out of memory"
-    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    return "signalled", f"{ENDED_BY} {name}"

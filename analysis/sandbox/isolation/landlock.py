@@ -5,10 +5,11 @@ Imports only light modules, since each start of a launcher imports this.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import stat
 import struct
+
+from . import kernel
 
 # typing and collections.abc cost more than the rest of a launcher's start
 TYPE_CHECKING = False
@@ -32,23 +33,10 @@ READING = READ_FILE | READ_DIR
 WRITING = READING | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE
 
 
-def _libc() -> ctypes.CDLL:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    return libc
-
-
-def _checked(result: int, doing: str) -> int:
-    if result < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"Landlock could not {doing}: {os.strerror(error)}")
-    return int(result)
-
-
 def abi() -> int:
     """The kernel's version of Landlock; 0 where there is none, or it is off."""
     try:
-        return max(0, int(_libc().syscall(ctypes.c_long(CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(VERSION_FLAG))))
+        return kernel.call(CREATE, None, 0, VERSION_FLAG, doing="say what Landlock it has")
     except (OSError, AttributeError):
         return 0
 
@@ -69,21 +57,20 @@ def ruleset(*, readable: Iterable[str], writable: Iterable[str], execute: bool) 
     files = (1 << {1: 13, 2: 14, 3: 15, 4: 15}.get(version, 16)) - 1
     net = BIND_TCP | CONNECT_TCP if version >= 4 else 0
     scopes = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL if version >= SCOPED_SIGNALS_ABI else 0
-    libc = _libc()
     attributes = struct.pack("=QQQ", files, net, scopes)
-    rules = _checked(libc.syscall(ctypes.c_long(CREATE), attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)), "make rules")
+    rules = kernel.call(CREATE, attributes, len(attributes), 0, doing="make rules of Landlock")
     runs = EXECUTE if execute else 0
     try:
         for paths, rights in ((readable, READING | runs), (writable, WRITING | runs)):
             for path in paths:
-                _allow(libc, rules, path, rights & files)
+                _allow(rules, path, rights & files)
     except BaseException:
         os.close(rules)
         raise
     return rules
 
 
-def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
+def _allow(rules: int, path: str, rights: int) -> None:
     try:
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -91,15 +78,12 @@ def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
     try:
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             rights &= OF_FILES
-        rule = struct.pack("=Qi", rights, fd)
-        _checked(libc.syscall(ctypes.c_long(ADD), ctypes.c_int(rules), ctypes.c_int(1), rule, ctypes.c_uint32(0)), f"allow {path}")
+        kernel.call(ADD, rules, 1, struct.pack("=Qi", rights, fd), 0, doing=f"allow {path} by Landlock")
     finally:
         os.close(fd)
 
 
 def restrict(rules: int) -> None:
     """Restrict the calling thread, and what it starts, to the rules for good. Raises OSError."""
-    libc = _libc()
-    no_new_privileges = 38
-    _checked(libc.prctl(no_new_privileges, 1, 0, 0, 0), "give up privileges")
-    _checked(libc.syscall(ctypes.c_long(RESTRICT), ctypes.c_int(rules), ctypes.c_uint32(0)), "put the process under its rules")
+    kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1)
+    kernel.call(RESTRICT, rules, 0, doing="put the process under rules of Landlock")

@@ -15,7 +15,7 @@ import resource
 import sys
 import time
 
-from . import landlock, removal, rlimits, seccomp
+from . import kernel, landlock, removal, seccomp
 
 # typing and collections.abc cost more than the rest of a launcher's start
 TYPE_CHECKING = False
@@ -27,14 +27,6 @@ LINUX = sys.platform == "linux"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 # what runtimes read about themselves and the machine
 FACTS = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu", "/proc/sys/vm/overcommit_memory")
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-
-
-def prctl(option: int, value: int) -> None:
-    """Change one setting of the calling process (Linux)."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def tasks_of(uid: int) -> int:
@@ -52,11 +44,11 @@ def tasks_of(uid: int) -> int:
 
 def bound(order: dict[str, Any]) -> None:
     """Put the limits on the calling process."""
-    rlimits.bound_process(**order["bounds"])
+    kernel.bound_process(**order["bounds"])
     if LINUX and (order["uid"] is not None or os.geteuid() != 0):
         # a user made for this jail has no other task
         others = 0 if order["uid"] is not None else tasks_of(os.geteuid()) - 1
-        rlimits.lower(resource.RLIMIT_NPROC, others + order["processes"])
+        kernel.lower(resource.RLIMIT_NPROC, others + order["processes"])
 
 
 def confine(order: dict[str, Any]) -> None:
@@ -69,7 +61,7 @@ def confine(order: dict[str, Any]) -> None:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-    prctl(PR_SET_PDEATHSIG, SIGKILL)
+    kernel.prctl(kernel.PDEATHSIG, SIGKILL)
     landlock.restrict(rules)
     os.close(rules)
     # a user id of the jail's own can signal no process outside, and owns no file outside
@@ -178,8 +170,7 @@ def main(order: dict[str, Any]) -> None:
     control, report, uid = order["control"], order["report"], order["uid"]
     os.set_inheritable(control, False)
     os.set_inheritable(report, False)
-    if LINUX:
-        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    kernel.adopt_orphans(True)
     broken, failure = os.pipe()
     program = os.fork()
     if program == 0:

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import cgroup, view
-from .limits import MAX_OPEN_FILES
 from .removal import remove
-from .running_jail import JailEnd, JailError
+from .running_jail import JailEnd, JailError, RunningJail
 
 SANDBOX = Path(__file__).resolve().parents[1]
 BOOT = f"import sys; sys.path.insert(0, {str(SANDBOX.parent)!r}); from {SANDBOX.name}.isolation.launcher import main; main({{order!r}})"
@@ -51,12 +50,7 @@ def start(contents: view.Contents, *, confined: bool, enter: Sequence[str], uid:
         "writable": [private, *(str(mount.source) for mount in contents.mounts if mount.writable)],
         "processes": limits.processes,
         # what stands for infinity has no literal
-        "bounds": {
-            "cpu_s": min(limits.cpu_s, 1e18),
-            "memory_bytes": limits.memory_bytes,
-            "file_bytes": limits.file_bytes,
-            "open_files": MAX_OPEN_FILES,
-        },
+        "bounds": {"cpu_s": min(limits.cpu_s, 1e18), "memory_bytes": limits.memory_bytes, "file_bytes": limits.file_bytes},
     }
     try:
         process = subprocess.Popen(
@@ -82,24 +76,18 @@ def start(contents: view.Contents, *, confined: bool, enter: Sequence[str], uid:
     return LauncherJail(process, report, hold, private, group)
 
 
-class LauncherJail:
-    """A running jail of a launcher, seen from outside; see `RunningJail`. ended: the descriptor on which the launcher reports."""
+class LauncherJail(RunningJail):
+    """A running jail of a launcher. ended: the descriptor on which the launcher reports."""
 
     def __init__(self, process: subprocess.Popen[bytes], report: int, hold: int, private: str, group: cgroup.Group) -> None:
-        self.process, self.root, self.ended = process, process.pid, report
-        self.private: str | None = private
+        super().__init__(process, process.pid, report, group, private)
         self._hold: int | None = hold
-        self._group = group
 
     def kill(self) -> None:
         """End every process inside: the launcher kills them when the other end of its pipe is closed."""
         if self._hold is not None:
             os.close(self._hold)
             self._hold = None
-
-    def oom_kills(self) -> int:
-        """How many processes inside the kernel has killed for the memory of the jail's group."""
-        return self._group.oom_kills()
 
     def reap(self) -> JailEnd:
         """Wait until the launcher has ended all processes inside; how the jail ended."""
@@ -108,9 +96,7 @@ class LauncherJail:
             said += more
         self.kill()
         self.process.wait()
-        os.close(self.ended)
-        killed_for_memory = self.oom_kills() > 0
-        self._group.remove()
+        killed_for_memory = self._reaped()
         if self.private is not None:
             remove(self.private)
         try:

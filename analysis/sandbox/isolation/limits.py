@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
-MAX_OPEN_FILES = 512
 MAX_FILES = 10_000
 
 

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import ctypes
+import os
+import signal
 import subprocess
-import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal
+
+from . import kernel
+from .cgroup import Group
+from .limits import Limits
 
 # written to stdout before the program starts, when the jail is ready
 READY = b"ok\n"
-_PR_SET_CHILD_SUBREAPER = 36
+# How the reason begins where a program was ended by a signal, not by the jail for a limit.
+ENDED_BY = "it was ended by"
+# what the runtimes print when an allocation fails
+_NO_MEMORY = (
+    *(b"\nMemoryError", b"java.lang.OutOfMemoryError", b"insufficient memory for the Java Runtime", b"heap out of memory"),
+    *(b"rocess out of memory", b"std::bad_alloc", b"Cannot allocate memory"),
+)
+RunEnding = Literal["exited", "signalled", "timed_out", "out_of_memory", "infrastructure"]
 _lock = threading.Lock()
 _open_blocks = 0
 
@@ -37,26 +49,55 @@ class JailEnd:
     killed_for_memory: bool = False
 
 
-class RunningJail(Protocol):
-    """A running jail.
+def ending_of(end: JailEnd, cpu_s: float, stderr: bytes, limits: Limits, machine_out_of_memory: bool) -> tuple[RunEnding, str]:
+    """How a program ended that was not stopped for a limit, and why."""
+    status = end.status
+    if end.failure:
+        return "infrastructure", end.failure
+    if status == 0:
+        return "exited", ""
+    if end.killed_for_memory or any(sign in b"\n" + stderr for sign in _NO_MEMORY):
+        return "out_of_memory", f"it asked for more than {limits.memory_bytes >> 20} MiB"
+    if status > 0:
+        return "exited", f"it ended with status {status}"
+    number = -status
+    if number in (signal.SIGKILL, signal.SIGXCPU) and cpu_s >= limits.cpu_s:
+        return "timed_out", f"it used more than {limits.cpu_s:g} s of CPU time"
+    if number == signal.SIGKILL and machine_out_of_memory:
+        return "infrastructure", "the machine ran out of memory"
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    return "signalled", f"{ENDED_BY} {name}"
+
+
+class RunningJail(ABC):
+    """A running jail, seen from outside.
 
     process: its first process. ended: a descriptor that becomes readable once that has ended. root: the id of the process that all others
     inside descend from. private: the folder outside that serves as its /tmp, or None where its /tmp is a file system of its own.
     """
 
-    process: subprocess.Popen[bytes]
-    ended: int
-    root: int
-    private: str | None
+    def __init__(self, process: subprocess.Popen[bytes], root: int, ended: int, group: Group, private: str | None = None) -> None:
+        self.process, self.root, self.ended, self.private = process, root, ended, private
+        self._group = group
 
+    @abstractmethod
     def kill(self) -> None:
         """End every process inside."""
 
-    def oom_kills(self) -> int:
-        """How many processes inside the kernel has killed for the jail's memory limit, where it counts them; 0 once reaped."""
-
+    @abstractmethod
     def reap(self) -> JailEnd:
         """Wait for the end, and reap every process inside."""
+
+    def oom_kills(self) -> int:
+        """How many processes inside the kernel has killed for the jail's memory limit, where it counts them; 0 once reaped."""
+        return self._group.oom_kills()
+
+    def _reaped(self) -> bool:
+        """Put away what is left of a jail without processes; whether the kernel has killed some for the jail's memory limit."""
+        os.close(self.ended)
+        killed_for_memory = self.oom_kills() > 0
+        self._group.remove()
+        return killed_for_memory
 
 
 def oom_kills() -> int:
@@ -85,5 +126,4 @@ def _count_blocks(more: int) -> None:
     global _open_blocks
     with _lock:
         _open_blocks += more
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(_open_blocks > 0), 0, 0, 0)
+        kernel.adopt_orphans(_open_blocks > 0)

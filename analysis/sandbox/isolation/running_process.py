@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from .limits import Limits
-from .running_jail import READY, JailEnd, JailError, RunningJail, adopting_orphans, oom_kills
+from .running_jail import READY, JailEnd, JailError, RunEnding, RunningJail, adopting_orphans, ending_of, oom_kills
 from .supervision import LimitWatch, Streams, close_pipes, serve_until_end, usage
 
 MAX_STDERR_BYTES = 1 << 14
@@ -31,7 +31,7 @@ class RunningProcess:
         """Wait until the jail is ready. Raises JailError."""
         self._begin, self._limits, self._writable = begin, limits, writable
         self._failure: Exception | None = None
-        self._reason = ""
+        self._stopped: tuple[RunEnding, str] | None = None
         self._killed_before = oom_kills()
         self.end = JailEnd(0, 0.0, "")
         self._ready = threading.Event()
@@ -68,8 +68,7 @@ class RunningProcess:
                 self._streams = Streams(self._contained.process, None, MAX_STDERR_BYTES)
                 self._ready.set()
                 limits = replace(self._limits, cpu_s=float("inf"), wall_s=float("inf"))
-                stopped = serve_until_end(self._contained, self._streams, LimitWatch(self._contained, limits, self._writable))
-                self._reason = stopped[1] if stopped else ""
+                self._stopped = serve_until_end(self._contained, self._streams, LimitWatch(self._contained, limits, self._writable))
         finally:
             with self._lock:
                 self._contained.kill()
@@ -107,7 +106,11 @@ class RunningProcess:
     @property
     def stopped_for(self) -> str:
         """Why it was stopped (the limit that it passed), or nothing."""
-        return self._reason
+        return self._stopped[1] if self._stopped else ""
+
+    def ending(self, limits: Limits) -> tuple[RunEnding, str]:
+        """How it ended, once it has, and why. limits: those that the reason names."""
+        return self._stopped or ending_of(self.end, self.end.cpu_s, bytes(self._streams.stderr), limits, self.killed_by_machine() > 0)
 
     def cpu_s(self) -> float:
         """CPU seconds of all processes inside up to now; 0 once it has ended."""

@@ -11,6 +11,8 @@ import errno
 import os
 import struct
 
+from . import kernel
+
 # typing and collections.abc cost more than the rest of a launcher's start
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,7 +204,6 @@ MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 IOCTLS = (0x5412, 0x541C, 0x8901, 0x8902)
 # the same by F_SETOWN, F_SETSIG, F_SETOWN_EX; F_SETLEASE, which lets others wait; F_NOTIFY, which tells of what changes in a folder
 FCNTLS = (8, 10, 15, 1024, 1026)
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 SIGKILL_PROCESS, ALLOW, ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
@@ -319,8 +320,8 @@ def process_filter(*, fork: bool, execute: bool, attributes: bool, own_id: int |
     rules = _rules(fork, threads or fork)
     stays = [
         _argument(0),
-        _instruction(_EQUAL, PR_SET_PDEATHSIG, 1, 0),
-        _instruction(_EQUAL, PR_SET_CHILD_SUBREAPER, 0, 1),
+        _instruction(_EQUAL, kernel.PDEATHSIG, 1, 0),
+        _instruction(_EQUAL, kernel.CHILD_SUBREAPER, 0, 1),
         _refusal(errno.EPERM),
     ]
     rules.append(("prctl", [*stays, _PERMITTED]))
@@ -343,9 +344,6 @@ class _Program(ctypes.Structure):
 
 def install(filter_: bytes) -> None:
     """Apply the filter to the calling thread, and what it starts, for good. Raises OSError where the kernel refuses."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    no_new_privileges, mode_filter = 38, 2
-    program = _Program(len(filter_) // 8, filter_)
-    if libc.prctl(no_new_privileges, 1, 0, 0, 0) or libc.prctl(22, mode_filter, ctypes.byref(program), 0, 0):
-        error = ctypes.get_errno()
-        raise OSError(error, f"the kernel took no filter of system calls: {os.strerror(error)}")
+    mode_filter = 2
+    kernel.prctl(kernel.NO_NEW_PRIVILEGES, 1)
+    kernel.prctl(kernel.SECCOMP, mode_filter, ctypes.byref(_Program(len(filter_) // 8, filter_)), doing="take a filter of system calls")

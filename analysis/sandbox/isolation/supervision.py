@@ -10,11 +10,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from . import view
 from .limits import MAX_FILES, Limits
-from .running_jail import RunningJail
+from .running_jail import RunEnding, RunningJail
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -61,7 +60,6 @@ def proportional_bytes(pids: tuple[int, ...]) -> int:
     return total
 
 
-StopReason = Literal["timed_out", "out_of_memory", "signalled"]
 POLL_S = 0.04
 CHUNK = 1 << 16
 # of a launcher, which forks to kill what is left
@@ -81,7 +79,7 @@ class LimitWatch:
         self._before = view.space_used(self._folders)
         self._next_walk = 0.0
 
-    def exceeded(self) -> tuple[StopReason, str] | None:
+    def exceeded(self) -> tuple[RunEnding, str] | None:
         """The first limit that has been passed: how the run ends, and the reason in words; None while within the limits."""
         limits, now = self.limits, time.monotonic()
         if now - self.began > limits.wall_s:
@@ -102,7 +100,7 @@ class LimitWatch:
             return used.memory_bytes
         return proportional_bytes(used.pids) or used.memory_bytes
 
-    def _files(self, now: float) -> tuple[StopReason, str] | None:
+    def _files(self, now: float) -> tuple[RunEnding, str] | None:
         if self._tmp is not None and files_in(self._tmp) > MAX_FILES:
             return "signalled", f"it made more than {MAX_FILES} files"
         if self._folders and now >= self._next_walk:
@@ -213,7 +211,7 @@ def close_pipes(process: subprocess.Popen[bytes]) -> None:
                 pipe.close()
 
 
-def serve_until_end(contained: RunningJail, streams: Streams, watch: LimitWatch) -> tuple[StopReason, str] | None:
+def serve_until_end(contained: RunningJail, streams: Streams, watch: LimitWatch) -> tuple[RunEnding, str] | None:
     """Serve the streams until the jail has ended, or passes a limit: how the run ends then, and why."""
     streams.selector.register(contained.ended, selectors.EVENT_READ)
     next_look = time.monotonic() + POLL_S

@@ -21,15 +21,20 @@ from typing import Self
 
 from ..isolation.jail import Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
-from ..isolation.running_jail import JailError
+from ..isolation.running_jail import JailError, RunEnding
 from .result import ProgramOutcome, Result
 
 MAX_FRAME_BYTES = 1 << 24
 # a process whose output has ended is about to end
 END_S = 1.0
-# what the runtimes print when an allocation fails
-NO_MEMORY = ("OutOfMemoryError", "heap out of memory", "rocess out of memory", "Cannot allocate memory")
 VERDICTS = {b"P": ProgramOutcome.PASSED, b"F": ProgramOutcome.FAILED, b"U": ProgramOutcome.NOT_JUDGEABLE}
+ENDINGS: dict[RunEnding, ProgramOutcome] = {
+    "exited": ProgramOutcome.FAILED,
+    "signalled": ProgramOutcome.CRASHED,
+    "timed_out": ProgramOutcome.TIMED_OUT,
+    "out_of_memory": ProgramOutcome.OUT_OF_MEMORY,
+    "infrastructure": ProgramOutcome.INFRASTRUCTURE,
+}
 # the first frame of a process, sent before the program is loaded
 READY = b"H"
 
@@ -201,24 +206,24 @@ def run_test(judging: Channel, opening: bytes, program: Channel, limits: Limits,
             return ProgramOutcome.NOT_JUDGEABLE, f"the test by itself was not done after {limits.wall_s:g} s on the clock"
         return too_long(limits)
     except ChannelClosed as error:
-        return outcome_of_judge_end(judging.process, asked, str(error))
+        return outcome_of_judge_end(judging.process, limits, asked, str(error))
 
 
-def outcome_of_judge_end(process: RunningProcess, asked: bool, said: str) -> tuple[ProgramOutcome, str]:
+def outcome_of_judge_end(process: RunningProcess, limits: Limits, asked: bool, said: str) -> tuple[ProgramOutcome, str]:
     """The outcome where a judge ended without a verdict.
 
     asked: whether the program was asked for anything: then its values are the cause, unless the machine failed. said: what was wrong with
     the judge's last frame.
     """
     process.kill(grace_s=END_S)
-    stderr, status = process.stderr_tail(), process.end.status
-    if process.end.failure or (status == -signal.SIGKILL and process.killed_by_machine() > 0):
-        return ProgramOutcome.INFRASTRUCTURE, f"the judge ended: {process.end.failure or 'the machine ran out of memory'}"
-    if "MiB" in process.stopped_for or process.end.killed_for_memory or any(sign in stderr for sign in NO_MEMORY):
-        if asked:
-            return ProgramOutcome.FAILED, "its values are too large for the test to hold"
+    (how, reason), status = process.ending(limits), process.end.status
+    if how == "infrastructure":
+        return ProgramOutcome.INFRASTRUCTURE, f"the judge ended: {reason}"
+    if how == "out_of_memory" and asked:
+        return ProgramOutcome.FAILED, "its values are too large for the test to hold"
+    if how == "out_of_memory":
         return ProgramOutcome.NOT_JUDGEABLE, "the test by itself needs more memory than it gets"
-    complaint = process.stopped_for or last_line(stderr) or said or f"status {status}"
+    complaint = process.stopped_for or last_line(process.stderr_tail()) or said or f"status {status}"
     if asked:
         return ProgramOutcome.FAILED, f"its values end the process of the test: {complaint}"
     if status < 0 and status != -signal.SIGKILL:
@@ -229,24 +234,10 @@ def outcome_of_judge_end(process: RunningProcess, asked: bool, said: str) -> tup
 def outcome_of_end(process: RunningProcess, limits: Limits, said: str = "") -> tuple[ProgramOutcome, str]:
     """The outcome of a program whose process ended before its test did. said: the reason, where the program is known to be the cause."""
     process.kill()
-    stderr = process.stderr_tail()
     if said:
         return ProgramOutcome.FAILED, said
-    if process.stopped_for:
-        memory = "MiB" in process.stopped_for
-        return ProgramOutcome.OUT_OF_MEMORY if memory else ProgramOutcome.CRASHED, process.stopped_for
-    if process.end.killed_for_memory or any(sign in stderr for sign in NO_MEMORY):
-        return ProgramOutcome.OUT_OF_MEMORY, f"it asked for more than {limits.memory_bytes >> 20} MiB"
-    if process.end.failure:
-        return ProgramOutcome.INFRASTRUCTURE, process.end.failure
-    status = process.end.status
-    if status in (-signal.SIGXCPU, -signal.SIGKILL) and process.end.cpu_s >= limits.cpu_s:
-        return ProgramOutcome.TIMED_OUT, f"it used more than {limits.cpu_s:g} s of CPU time"
-    if status == -signal.SIGKILL and process.killed_by_machine() > 0:
-        return ProgramOutcome.INFRASTRUCTURE, "the machine ran out of memory"
-    if status < 0:
-        return ProgramOutcome.CRASHED, f"it was ended by {signal.Signals(-status).name}"
-    return ProgramOutcome.FAILED, f"it ended with status {status} before its test did"
+    how, reason = process.ending(limits)
+    return ENDINGS[how], reason if how != "exited" else f"it ended with status {process.end.status} before its test did"
 
 
 def too_long(limits: Limits) -> tuple[ProgramOutcome, str]:

@@ -23,10 +23,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..isolation import rlimits, view
+from ..isolation import kernel, view
 from ..isolation.confine import Confinement
 from ..isolation.confine import prepare as confinement
-from ..isolation.limits import MAX_OPEN_FILES, Limits
+from ..isolation.limits import Limits
 from .wire import WireClosed, receive_message, send_message
 
 Prepare = Callable[[dict[str, Any]], dict[str, Any]]
@@ -109,9 +109,7 @@ def _child(request: dict[str, Any], limits: Limits, confined: Confinement | None
             replace(confined, rules=_RULES).apply()
         else:
             os.close(_RULES)
-            rlimits.bound_process(
-                cpu_s=limits.cpu_s, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes, open_files=MAX_OPEN_FILES
-            )
+            kernel.bound_process(cpu_s=limits.cpu_s, memory_bytes=limits.memory_bytes, file_bytes=limits.file_bytes)
         run(request, _WIRE)
         status = 0
     except BaseException as error:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import shutil
 import struct
 import subprocess
 import tempfile
 import threading
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Self
@@ -19,6 +18,7 @@ from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
 from .call_relay import Channel, ChannelClosed, Command, DeadlinePassed, WarmProcess, await_ready, blamed, judged_apart, load, run_test
 from .result import ProgramOutcome, Result
+from .runtime import MissingRuntime, Runtime, said_by
 
 SOURCES = Path(__file__).resolve().parent / "jvm"
 MIN_JAVA = 17
@@ -40,38 +40,17 @@ HOW = f"install a JDK, {MIN_JAVA} or later (Debian, Ubuntu: sudo apt install ope
 FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto", "-XX:+DisplayVMOutputToStderr")
 
 
-class MissingJava(Exception):
-    """There is no JDK that can compile and run programs; the message says how to get it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Jdk:
-    """The folder of a JDK, and the mounts that it needs where it lies outside of the system's folders."""
-
-    home: Path
-    mounts: tuple[Mount, ...]
-
-    def tool(self, name: str) -> str:
-        """The path of one of its programs."""
-        return str(self.home / "bin" / name)
-
-
 @cache
-def find_jdk(java: str = "java") -> Jdk:
-    """The JDK that the program `java` belongs to. Raises MissingJava."""
-    found = shutil.which(java)
-    if found is None:
-        raise MissingJava(f"There is no {java} here, which runs Java programs: {HOW}.")
-    said = subprocess.run([found, "-XshowSettings:properties", "-version"], capture_output=True, text=True, timeout=60, check=False)
+def find_jdk(java: str = "java") -> Runtime:
+    """The JDK that the program `java` belongs to. Raises MissingRuntime."""
+    found, said = said_by(java, "-XshowSettings:properties", "-version", language="Java", how=HOW)
     properties = {name.strip(): value for name, is_one, value in (line.partition(" = ") for line in said.stderr.splitlines()) if is_one}
     home, version = properties.get("java.home"), properties.get("java.specification.version", "")
-    if said.returncode != 0 or home is None:
-        raise MissingJava(f"{found} does not run: {said.stderr.strip() or f'status {said.returncode}'}. Instead, {HOW}.")
-    if not version.isdigit() or int(version) < MIN_JAVA:
-        raise MissingJava(f"{found} is Java {version}, which is too old: {HOW}.")
-    jdk = Jdk(Path(home), () if home.startswith("/usr/") else (Mount(Path(home), Path(home)),))
-    if not Path(jdk.tool("javac")).exists():
-        raise MissingJava(f"{home} has no javac, which compiles Java programs: it is a runtime only. Instead, {HOW}.")
+    if home is None or not version.isdigit() or int(version) < MIN_JAVA:
+        raise MissingRuntime(f"{found} is Java {version}, which is too old: {HOW}.")
+    jdk = Runtime(Path(home) / "bin" / "java")
+    if not jdk.program.with_name("javac").exists():
+        raise MissingRuntime(f"{home} has no javac, which compiles Java programs: it is a runtime only. Instead, {HOW}.")
     return jdk
 
 
@@ -102,7 +81,7 @@ class JavaSandbox:
     virtual machines for itself and for its judge, which take 40 ms of CPU each: nothing else keeps one program from changing what becomes
     of the next one. Values can leave a class of the library broken for good, such as one whose initialiser runs out of stack.
 
-    Making one takes a second. Raises MissingJava.
+    Making one takes a second. Raises MissingRuntime.
     """
 
     def __init__(self, jail: Jail) -> None:
@@ -111,7 +90,13 @@ class JavaSandbox:
             self._classes = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="assay-java-")))
             self._classes.chmod(0o755)
             # in its own folder: javac takes classes, and what processes annotations, from the current one
-            javac: list[str | Path] = [self._jdk.tool("javac"), "-proc:none", "-d", self._classes, *sorted(SOURCES.glob("*.java"))]
+            javac: list[str | Path] = [
+                self._jdk.program.with_name("javac"),
+                "-proc:none",
+                "-d",
+                self._classes,
+                *sorted(SOURCES.glob("*.java")),
+            ]
             subprocess.run(javac, check=True, capture_output=True, cwd=self._classes)
             command = self._command("Compiler", jvm_limits(512), str(self._classes))
             self._compiler = opened.enter_context(WarmProcess(jail, command))
@@ -119,7 +104,7 @@ class JavaSandbox:
 
     def _command(self, main: str, limits: Limits, *arguments: str) -> Command:
         heap = max(16 << 20, limits.memory_bytes - OWN_BYTES)
-        argv = [self._jdk.tool("java"), *FLAGS, f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash"]
+        argv = [str(self._jdk.program), *FLAGS, f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash"]
         argv += ["-XX:ErrorFile=/dev/null", "-cp", str(self._classes), f"assay.sandbox.{main}", *arguments]
         return Command(argv, (*self._jdk.mounts, Mount(self._classes, self._classes)), limits, {"MALLOC_ARENA_MAX": "2"})
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import shutil
-import subprocess
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Self
@@ -15,6 +13,7 @@ from ..isolation.jail import DEFAULT_LIMITS, Jail, Mount, RunningProcess
 from ..isolation.limits import Limits
 from .call_relay import Channel, Command, await_ready, judged_apart, load, run_test
 from .result import ProgramOutcome, Result
+from .runtime import MissingRuntime, Runtime, said_by
 
 SCRIPTS = Path(__file__).resolve().parent / "node"
 # with hooks for promises
@@ -30,35 +29,14 @@ JUDGE_OPTION = "--disallow-code-generation-from-strings"
 HOW = "install Node.js 16.14 or later (Debian, Ubuntu: sudo apt install nodejs; macOS: brew install node)"
 
 
-class MissingNode(Exception):
-    """There is no Node.js that can run programs; the message says how to get it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """The program node, and the mounts that it needs where it lies outside of the system's folders."""
-
-    program: Path
-    mounts: tuple[Mount, ...]
-
-
 @cache
-def find_node(name: str = "node") -> Node:
-    """The Node.js of this machine. Raises MissingNode."""
-    found = shutil.which(name)
-    if found is None:
-        raise MissingNode(f"There is no {name} here, which runs JavaScript programs: {HOW}.")
-    said = subprocess.run(
-        [found, "-p", "process.execPath + '\\n' + process.versions.node"], capture_output=True, text=True, timeout=60, check=False
-    )
-    if said.returncode != 0:
-        raise MissingNode(f"{found} does not run: {said.stderr.strip() or f'status {said.returncode}'}. Instead, {HOW}.")
+def find_node(name: str = "node") -> Runtime:
+    """The Node.js of this machine. Raises MissingRuntime."""
+    found, said = said_by(name, "-p", "process.execPath + '\\n' + process.versions.node", language="JavaScript", how=HOW)
     path, version = said.stdout.split()
     if tuple(map(int, version.split(".")[:2])) < MIN_NODE:
-        raise MissingNode(f"{found} is Node.js {version}, which is too old: {HOW}.")
-    program = Path(path)
-    home = program.parent.parent
-    return Node(program, () if home.is_relative_to("/usr") or home == Path("/") else (Mount(home, home),))
+        raise MissingRuntime(f"{found} is Node.js {version}, which is too old: {HOW}.")
+    return Runtime(Path(path))
 
 
 class JavaScriptSandbox:
@@ -74,7 +52,7 @@ class JavaScriptSandbox:
 
     The verdict is given when neither test nor program has anything left to do: timers, promises and events are waited for.
 
-    Raises MissingNode.
+    Raises MissingRuntime.
     """
 
     def __init__(self, jail: Jail) -> None:

@@ -16,9 +16,10 @@ from typing import Any, Literal, TypedDict
 
 from ....analysis.corpora.benchmarks import Language
 from ....analysis.sandbox.isolation.best_level import best_level
-from ....analysis.sandbox.judging.java import MissingJava, find_jdk
-from ....analysis.sandbox.judging.javascript import MissingNode, find_node
+from ....analysis.sandbox.judging.java import find_jdk
+from ....analysis.sandbox.judging.javascript import find_node
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
+from ....analysis.sandbox.judging.runtime import MissingRuntime
 from ...asked_model import ChatOptions
 from ...errors import StudyError, UsageError
 from ...progress import counted
@@ -177,7 +178,7 @@ def check_languages(languages: frozenset[Language]) -> None:
             find_jdk()
         if "javascript" in languages:
             find_node()
-    except (MissingJava, MissingNode) as error:
+    except MissingRuntime as error:
         raise StudyError(str(error)) from None
 
 

@@ -123,34 +123,43 @@ def test_of_a_test_that_ends_its_process_no_lines_are_known(oracle: Oracle) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("old", "new", "label", "way", "reason"),
+    ("old", "new", "error", "way", "reason"),
     [
-        ("amount += price", "amount = amount + price", True, "process", "each test has its outcome"),
-        ("amount += price", "amount -= price", False, "process", "test_total: failed, was passed"),
-        ("unit = 5", "unit = 6", False, "process", "test_price[1]: failed, was passed"),
-        ("return function(*args) * (1 + RATE)", "return function(*args)", False, "process", "test_price[1]: failed"),
-        ("return unit * count", "yield unit * count", False, "process", "test_price[1]: failed"),
-        ("return unit * count", "yield unit", False, "process", "test_price[1]: failed"),
-        ("        1,\n", "        2,\n", False, "process", "test_long: failed"),
-        ('code = "ok"', 'code = "not ok"', False, "process", "test_in_a_process_of_its_own: failed"),
-        ("amount += price", "amount += (", False, "none", "does not parse"),
-        ("amount += price", "continue; nonlocal amount", False, "none", "does not parse"),
-        ("amount += price", 'amount += "\ud800"', False, "none", "does not parse"),
-        ('"""A shop."""', '# coding: ascii\n"""A schöp."""', False, "none", "does not parse"),
-        ('"""A shop."""', '# coding: latin-1\n"""A schöp."""', True, "whole", "each test has its outcome"),
-        ("RATE = 0.2", "RATE = 0.3", False, "whole", "test_price[1]: failed"),
-        ("RATE = 0.2", "RATE = 1 / 5", True, "whole", "each test has its outcome"),
-        ("def at_import(x):\n    return x + 1", "def at_import(x):\n    return x", False, "whole", "test_start: failed"),
-        ("return x\n\n\ndef also", "return 2\n\n\ndef also", False, "process", "test_fails_steadily: passed, was failed"),
+        ("amount += price", "amount = amount + price", "passed", "process", "each test has its outcome"),
+        ("amount += price", "amount -= price", "wrong", "process", "test_total: failed, was passed"),
+        ("amount += price", "amount += prise", "crash", "process", "test_total: failed, was passed"),
+        ("amount += price", "assert amount", "crash", "process", "test_total: failed, was passed"),
+        ("unit = 5", "unit = 6", "wrong", "process", "test_price[1]: failed, was passed"),
+        ("unit = 5", "unit = 5 if count > 1 else 6", "wrong", "process", "test_price[1]: failed, was passed"),
+        ("unit = 5", "unit = 5 if count > 1 else None", "crash", "process", "test_price[1]: failed, was passed"),
+        ("return function(*args) * (1 + RATE)", "return function(*args)", "wrong", "process", "test_price[1]: failed"),
+        ("return unit * count", "yield unit * count", "crash", "process", "test_price[1]: failed"),
+        ("return unit * count", "yield unit", "crash", "process", "test_price[1]: failed"),
+        ("        1,\n", "        2,\n", "wrong", "process", "test_long: failed"),
+        ('code = "ok"', 'code = "not ok"', "wrong", "process", "test_in_a_process_of_its_own: failed"),
+        ("amount += price", "amount += (", "unparsed", "none", "does not parse"),
+        ("amount += price", "continue; nonlocal amount", "unparsed", "none", "does not parse"),
+        ("amount += price", 'amount += "\ud800"', "unparsed", "none", "does not parse"),
+        ('"""A shop."""', '# coding: ascii\n"""A schöp."""', "unparsed", "none", "does not parse"),
+        ('"""A shop."""', '# coding: latin-1\n"""A schöp."""', "passed", "whole", "each test has its outcome"),
+        ("RATE = 0.2", "RATE = 0.3", "wrong", "whole", "test_price[1]: failed"),
+        ("RATE = 0.2", "RATE = 1 / 5", "passed", "whole", "each test has its outcome"),
+        ("RATE = 0.2", "RATE = 1 / 0", "crash", "whole", "ZeroDivisionError"),
+        ("def at_import(x):\n    return x + 1", "def at_import(x):\n    return x", "wrong", "whole", "test_start: failed"),
+        ("return x\n\n\ndef also", "return 2\n\n\ndef also", "wrong", "process", "test_fails_steadily: passed, was failed"),
+        ('        return "none"', '        import functools; return "none"', "crash", "process", "test_names: failed"),
         ("def unused(x):\n    return x", "def unused(x):\n    return 0", None, "none", "no stable test touches"),
     ],
 )
 def test_a_change_is_judged_by_the_tests_that_touch_it(
-    oracle: Oracle, old: str, new: str, label: bool | None, way: str, reason: str
+    oracle: Oracle, old: str, new: str, error: str | None, way: str, reason: str
 ) -> None:
-    verdict = oracle.verdict("shop.py", changed(old, new))
-    assert (verdict.label, verdict.way) == (label, way)
+    verdict, profile = oracle.verdict("shop.py", changed(old, new)), oracle.profile("shop.py", changed(old, new))
+    assert (verdict.label, verdict.way) == (None if error is None else error == "passed", way)
     assert reason in verdict.reason
+    assert (profile.error, profile.left_out, profile.infrastructure) == (error, 0, False)
+    assert (profile.tests_pass, profile.way) == (verdict.label, way)
+    assert not profile.tests or verdict.label is all(test.change == "as_before" for test in profile.tests)
 
 
 @pytest.mark.slow
@@ -213,8 +222,9 @@ def test_a_program_that_makes_every_test_pass_is_found_out_by_those_that_must_fa
     ],
 )
 def test_what_is_no_source_file_of_the_project_is_refused(oracle: Oracle, file: str, reason: str) -> None:
-    with pytest.raises(NotJudged, match=reason):
-        oracle.verdict(file, "")
+    for ask in (oracle.verdict, oracle.profile):
+        with pytest.raises(NotJudged, match=reason):
+            ask(file, "")
 
 
 def test_a_change_beside_the_named_lines_is_refused(oracle: Oracle) -> None:
@@ -273,10 +283,11 @@ def test_a_disk_that_takes_nothing_more_is_the_machines_failure_and_leaves_the_c
     bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, bounds[1]))
     try:
-        verdict = oracle.verdict("shop.py", right)
+        verdict, profile = oracle.verdict("shop.py", right), oracle.profile("shop.py", right)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
     assert (verdict.label, verdict.infrastructure) == (None, True)
-    assert "the machine failed" in verdict.reason
+    assert (profile.tests_pass, profile.error, profile.share_kept, profile.infrastructure) == (None, None, None, True)
+    assert all("the machine failed" in each.reason for each in (verdict, profile))
     assert oracle.source("shop.py") == SHOP
     assert oracle.verdict("shop.py", right).label is True

@@ -12,7 +12,7 @@ from shop_project import SHOP, changed, isolated, name_of, write
 from assay.analysis.oracle import baseline_runs
 from assay.analysis.oracle.comparison import Comparisons
 from assay.analysis.oracle.oracle import NotJudged, Oracle
-from assay.analysis.oracle.suite import SuiteLimits
+from assay.analysis.oracle.suite import SUITE_LIMITS
 from assay.suggestion.repair.project_tests import ProjectTests
 
 pytestmark = pytest.mark.slow
@@ -227,7 +227,7 @@ def test_a_suite_in_which_nothing_passes_is_told_with_the_error_of_its_first_tes
 def test_a_collection_that_never_ends_is_given_up_at_its_limit_and_not_repeated(tmp_path: Path, python: Path) -> None:
     write(tmp_path, {"test_endless.py": "import time\ntime.sleep(600)\n"})
     begun = time.monotonic()
-    with Oracle(tmp_path, python, isolated(), allowed=SuiteLimits(suite_wall_s=4)) as made:
+    with Oracle(tmp_path, python, isolated(), allowed=replace(SUITE_LIMITS, wall_s=4)) as made:
         assert "collecting the tests does not come to its end" in made.baseline().trouble
     assert time.monotonic() - begun < 12
 
@@ -241,7 +241,7 @@ def test_tests_that_hang_are_told_and_left_out_each_in_less_time_than_the_first(
     monkeypatch.setattr(baseline_runs, "_MIN_HALVED_S", 6.0)
     told: list[str] = []
     begun = time.monotonic()
-    allowed = SuiteLimits(suite_wall_s=12)
+    allowed = replace(SUITE_LIMITS, wall_s=12)
     with Oracle(write(tmp_path, {"test_a.py": SLEEPERS}), python, isolated(), runs=2, allowed=allowed, tell=told.append) as made:
         baseline = made.baseline()
     assert time.monotonic() - begun < (2 + 2) * 12
@@ -280,7 +280,7 @@ def test_a_whole_run_is_kept_where_a_later_one_ends_in_a_test(tmp_path: Path, py
 def test_all_runs_of_a_baseline_together_come_to_an_end(tmp_path: Path, python: Path) -> None:
     busy = "".join(f"def test_{n}():\n    while True:\n        pass\n\n\n" for n in range(5))
     begun = time.monotonic()
-    allowed = SuiteLimits(suite_wall_s=3)
+    allowed = replace(SUITE_LIMITS, wall_s=3)
     with Oracle(write(tmp_path, {"test_a.py": busy}), python, isolated(), runs=2, allowed=allowed) as made:
         assert "test_a.py::test_0 (it was not done after 3 s on the clock)" in made.baseline().trouble
     assert time.monotonic() - begun < 30

@@ -16,7 +16,6 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
 
 /**
  * Runs one trusted test, with stand-ins for the program's classes. A frame holds the name of the test's class and the class files; its
@@ -32,24 +31,6 @@ public final class Judge {
 
     private Judge() {}
 
-    private static final class Loader extends ClassLoader {
-        private final Map<String, byte[]> classes;
-
-        Loader(Map<String, byte[]> classes) {
-            super(Judge.class.getClassLoader());
-            this.classes = classes;
-        }
-
-        @Override
-        protected Class<?> findClass(String name) throws ClassNotFoundException {
-            byte[] bytes = classes.get(name);
-            if (bytes == null) {
-                throw new ClassNotFoundException(name);
-            }
-            return defineClass(name, bytes, 0, bytes.length);
-        }
-    }
-
     public static void main(String[] args) throws IOException {
         DataInputStream in = new DataInputStream(new BufferedInputStream(new FileInputStream(FileDescriptor.in)));
         out = new DataOutputStream(new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
@@ -60,7 +41,7 @@ public final class Judge {
             return;
         }
         String main = Frames.readString(frame);
-        Loader loader = new Loader(Frames.readClasses(frame));
+        Loader loader = new Loader(Judge.class.getClassLoader(), Frames.readClasses(frame));
         loader.setDefaultAssertionStatus(true);
         Remote.begin(in, out, loader);
         // no lambdas here: the first one costs 10 ms

@@ -19,7 +19,6 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The process of the program. It reports that it is ready, gets class files in its first frame, then one call in each, and answers each
@@ -34,25 +33,6 @@ public final class Runner implements Wire.Handles {
         this.loader = loader;
     }
 
-    /** Loads classes from their bytes, each once. */
-    private static final class Loader extends ClassLoader {
-        private final Map<String, byte[]> classes;
-
-        Loader(Map<String, byte[]> classes) {
-            super(ClassLoader.getPlatformClassLoader());
-            this.classes = classes;
-        }
-
-        @Override
-        protected Class<?> findClass(String name) throws ClassNotFoundException {
-            byte[] bytes = classes.get(name);
-            if (bytes == null) {
-                throw new ClassNotFoundException(name);
-            }
-            return defineClass(name, bytes, 0, bytes.length);
-        }
-    }
-
     public static void main(String[] args) throws IOException {
         DataInputStream in = new DataInputStream(new java.io.BufferedInputStream(new FileInputStream(FileDescriptor.in)));
         DataOutputStream out = new DataOutputStream(new java.io.BufferedOutputStream(new FileOutputStream(FileDescriptor.out)));
@@ -63,7 +43,7 @@ public final class Runner implements Wire.Handles {
         if (frame == null) {
             return;
         }
-        Runner runner = new Runner(new Loader(Frames.readClasses(frame)));
+        Runner runner = new Runner(new Loader(ClassLoader.getPlatformClassLoader(), Frames.readClasses(frame)));
         while ((frame = Frames.readFrame(in)) != null) {
             Frames.writeFrame(runner.answer(frame), out);
         }

@@ -334,6 +334,5 @@ except PermissionError: pass  # where the jail has no user of its own it may cha
 @needs_level(Isolation.BUBBLEWRAP)
 def test_a_python_without_descriptors_of_processes_has_jails_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open")
-    monkeypatch.delattr(signal, "pidfd_send_signal")
     assert python(Isolation.BUBBLEWRAP, "print(1)").stdout == b"1\n"
     assert python(Isolation.BUBBLEWRAP, "while True: pass", limits=Limits(cpu_s=0.3)).ending == "timed_out"

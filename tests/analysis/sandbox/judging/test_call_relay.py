@@ -14,9 +14,10 @@ import pytest
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
-from assay.analysis.sandbox.judging.java import JavaSandbox, MissingJava
-from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox, MissingNode
+from assay.analysis.sandbox.judging.java import JavaSandbox
+from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome
+from assay.analysis.sandbox.judging.runtime import MissingRuntime
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def javascript() -> Language:
 def language(request: pytest.FixtureRequest) -> Iterator[Language]:
     try:
         made = {"java": java, "javascript": javascript}[request.param]()
-    except (MissingJava, MissingNode, NoIsolation) as reason:
+    except (MissingRuntime, NoIsolation) as reason:
         pytest.skip(str(reason))
     with made.sandbox:
         yield made

@@ -14,8 +14,9 @@ from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.judging import java
-from assay.analysis.sandbox.judging.java import JavaSandbox, MissingJava, find_jdk
+from assay.analysis.sandbox.judging.java import JavaSandbox, find_jdk
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
+from assay.analysis.sandbox.judging.runtime import MissingRuntime
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,7 @@ def sandbox() -> Iterator[JavaSandbox]:
     try:
         find_jdk()
         jail = Jail(best_level())
-    except (MissingJava, NoIsolation) as reason:
+    except (MissingRuntime, NoIsolation) as reason:
         pytest.skip(str(reason))
     with JavaSandbox(jail) as made:
         yield made
@@ -228,17 +229,17 @@ def test_a_compiler_that_was_kept_waiting_says_nothing_about_the_program(sandbox
 
 
 def test_a_missing_jdk_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(MissingJava, match="openjdk-17-jdk-headless"):
+    with pytest.raises(MissingRuntime, match="openjdk-17-jdk-headless"):
         find_jdk("no-such-java")
     runtime = tmp_path / "bin" / "java"
     runtime.parent.mkdir()
     runtime.write_text(f'#!/bin/sh\necho "    java.home = {tmp_path}" >&2\necho "    java.specification.version = $ASSAY_VERSION" >&2\n')
     runtime.chmod(runtime.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("ASSAY_VERSION", "17")
-    with pytest.raises(MissingJava, match="has no javac"):
+    with pytest.raises(MissingRuntime, match="has no javac"):
         find_jdk.__wrapped__(str(runtime))
     monkeypatch.setenv("ASSAY_VERSION", "11")
-    with pytest.raises(MissingJava, match="Java 11, which is too old"):
+    with pytest.raises(MissingRuntime, match="Java 11, which is too old"):
         find_jdk.__wrapped__(str(runtime))
 
 

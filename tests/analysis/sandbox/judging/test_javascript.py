@@ -16,8 +16,9 @@ from assay.analysis.sandbox.isolation import running_jail, running_process
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
-from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox, MissingNode, find_node
+from assay.analysis.sandbox.judging.javascript import JavaScriptSandbox, find_node
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
+from assay.analysis.sandbox.judging.runtime import MissingRuntime
 
 HUMANEVAL_X = "humaneval-x/humaneval_js.jsonl.gz"
 # canonical solutions that are wrong, and pass upstream because its console.assert only prints: `return (z, false)` gives no pair, and by
@@ -31,7 +32,7 @@ def sandbox() -> Iterator[JavaScriptSandbox]:
     try:
         find_node()
         jail = Jail(best_level())
-    except (MissingNode, NoIsolation) as reason:
+    except (MissingRuntime, NoIsolation) as reason:
         pytest.skip(str(reason))
     with JavaScriptSandbox(jail) as made:
         yield made
@@ -215,12 +216,12 @@ def test_a_program_whose_value_cannot_go_back_to_it_has_failed(sandbox: JavaScri
 
 
 def test_a_missing_or_old_node_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(MissingNode, match="sudo apt install nodejs"):
+    with pytest.raises(MissingRuntime, match="sudo apt install nodejs"):
         find_node("no-such-node")
     old = tmp_path / "node"
     old.write_text("#!/bin/sh\nprintf '/usr/bin/node\\n12.1.0\\n'\n")
     old.chmod(old.stat().st_mode | stat.S_IXUSR)
-    with pytest.raises(MissingNode, match=r"Node.js 12.1.0, which is too old"):
+    with pytest.raises(MissingRuntime, match=r"Node.js 12.1.0, which is too old"):
         find_node.__wrapped__(str(old))
 
 

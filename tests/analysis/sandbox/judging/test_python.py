@@ -72,35 +72,20 @@ def test_a_program_that_breaks_down_fails_with_its_reason(sandbox: PythonSandbox
     assert failed(sandbox.check(program, "assert f(1) == 2\n", "f"), says)
 
 
+# A few of the forgeries in tests/analysis/hostile, for quick runs.
 @pytest.mark.parametrize(
     "program",
     [
         "class A:\n    def __eq__(self, o): return True\n    __hash__ = None\ndef f(x): return A()",
         "class A(int):\n    def __eq__(self, o): return True\n    __ne__ = lambda s, o: False\ndef f(x): return A()",
-        "class A:\n    def __bool__(self): return True\n    def __contains__(self, x): return True\ndef f(x): return A()",
-        "import builtins\nbuiltins.AssertionError = type('E', (Exception,), {})\ndef f(x): return 0",
         "import os\ndef f(x): os._exit(0)",
-        "import sys\ndef f(x): sys.exit(0)",
-        "def f(x): raise SystemExit(0)",
-        "def f(x): raise KeyboardInterrupt",
-        "def f(x): raise GeneratorExit",
-        "def f(x): raise StopIteration",
         "raise SystemExit(0)",
         "import os\nos.write(3, b'\\0\\0\\0\\1N' * 50)\ndef f(x): return 0",
         "import os\ndef f(x):\n    os.close(3)\n    return 2",
-        "import os\ndef f(x):\n    os.write(3, b'\\xff' * 8)\n    return 2",
         'import os\ndef f(x):\n    os.write(1, b\'{"passed": true, "kind": "", "reason": ""}\')\n    os._exit(0)',
-        "import gc\ndef f(x):\n    for o in gc.get_objects():\n        if type(o) is dict: o.update(passed=True)\n    return 0",
-        "import sys\ndef t(frame, event, arg):\n    frame.f_locals.clear()\n    return t\nsys.settrace(t)\ndef f(x): return 0",
         "import sys\ndef f(x):\n    g = sys._getframe()\n    while g:\n        g.f_globals.clear()\n        g = g.f_back\n    return 0",
-        "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return 0",
-        "import os, signal\ndef f(x):\n    os.kill(os.getppid(), signal.SIGKILL)\n    return 2 if False else 0",
         "import os\ndef f(x):\n    os.kill(-1, 9)\n    return 0",
-        "def f(x): return float('nan')",
         "def f(x): return [2]",
-        "def f(x): return 'x' * (1 << 25)",
-        "def f(x):\n    a = []\n    for _ in range(5000): a = [a]\n    return a",
-        "def f(x): return (n for n in iter(int, 1))",
     ],
 )
 def test_no_wrong_program_passes(sandbox: PythonSandbox, program: str) -> None:
@@ -118,11 +103,9 @@ def test_a_refusal_counts_whatever_the_test_catches(sandbox: PythonSandbox) -> N
     assert failed(sandbox.check("class A: pass\ndef f(x): return A()", test), "equality", "class A")
     assert failed(sandbox.check("import os\ndef f(x): os._exit(0)", test), "status 0")
     assert failed(sandbox.check("def f(x): raise SystemExit", test), "SystemExit")
-
-
-def test_the_program_can_not_end_a_loop_of_the_test_early(sandbox: PythonSandbox) -> None:
-    test = "assert all(map(lambda n: f(n) == n + 1, [1, 2]))\n"
-    assert failed(sandbox.check("def f(x): raise StopIteration", test), "StopIteration")
+    # nor does the program end a loop of the test early
+    looped = "assert all(map(lambda n: f(n) == n + 1, [1, 2]))\n"
+    assert failed(sandbox.check("def f(x): raise StopIteration", looped), "StopIteration")
 
 
 def test_the_judges_own_builtins_and_modules_are_used_whatever_the_program_calls_so(sandbox: PythonSandbox) -> None:
@@ -318,10 +301,25 @@ def test_a_helper_that_a_test_binds_in_whatever_way_is_the_tests(sandbox: Python
             "    for _ in range(150): grid.insert(0, []); grid = grid[0]",
             "grid = [[0, 1], [1, 0]]\nf(grid)\nf(grid)\nf(grid)",
         ),
+        # by what it gives
+        ("def f(x): return 'x' * 1000", "x = f(1)\nassert f(x * 1_000_000) == 42"),
+        ("def f(x):\n    a = []\n    for _ in range(199): a = [a]\n    return a", "x = f(1)\nassert f([x]) == 42"),
+        ("class A: pass\ndef f(x): return A()", "x = f(1)\nassert f(type(x)) == 42"),
+        ("def f(x): return int", "x = f(1)\nassert f(x | str) == 42"),
+        # by a function of the test
+        ("def f(g): return g(int, str)", "assert f(lambda a, b: a | b) == 42"),
+        pytest.param("def f(g): return g(10, 10 ** 7)", "assert f(lambda a, b: a ** b) == 42", marks=pytest.mark.slow),
+        pytest.param("def f(g): return g('x', 10 ** 8)", "assert f(lambda a, b: a * b) == 42", marks=pytest.mark.slow),
+        ("def f(g): return g(list, int)", "assert f(lambda a, b: a[b]) == 42"),
+        ("def f(g): return g('', 1)", "assert f(lambda a, b: (a, b, a.upper)) == 42"),
+        ("def f(g):\n    class A: pass\n    return g(A())", "assert f(lambda a: type(a)) == 42"),
+        ("def f(g): return g([1])", "assert f(lambda a: iter(a)) == 42"),
+        ("def f(g): return g(1)", "class Box:\n    def __init__(self, value): self.value = value\nassert f(lambda a: Box(a)) == 42"),
     ],
 )
-def test_what_a_program_makes_the_test_hand_over_is_the_programs_failure(sandbox: PythonSandbox, program: str, test: str) -> None:
-    assert sandbox.check(program, test).label is False
+def test_what_a_program_makes_the_test_do_that_it_can_not_is_the_programs_failure(sandbox: PythonSandbox, program: str, test: str) -> None:
+    result = sandbox.check(program, test, limits=Limits(cpu_s=30, wall_s=60))
+    assert result.label is False, result
 
 
 @pytest.mark.parametrize(
@@ -516,42 +514,6 @@ assert f({handed}) == 42
 
 def test_a_function_of_the_test_may_return_a_function_of_the_test(sandbox: PythonSandbox) -> None:
     assert sandbox.check("def f(g): return g(40)(2)", "assert f(lambda x: lambda y: x + y) == 42", "f").outcome is ProgramOutcome.PASSED
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("handed", "program"),
-    [
-        ("lambda a, b: a | b", "def f(g): return g(int, str)"),
-        ("lambda a, b: a ** b", "def f(g): return g(10, 10 ** 7)"),
-        ("lambda a, b: a * b", "def f(g): return g('x', 10 ** 8)"),
-        ("lambda a, b: a[b]", "def f(g): return g(list, int)"),
-        ("lambda a, b: (a, b, a.upper)", "def f(g): return g('', 1)"),
-        ("lambda a: type(a)", "def f(g):\n    class A: pass\n    return g(A())"),
-        ("lambda a: iter(a)", "def f(g): return g([1])"),
-        ("lambda a: Box(a)", "def f(g): return g(1)"),
-    ],
-)
-def test_a_program_that_has_a_function_of_the_test_give_what_cannot_travel_has_failed(
-    sandbox: PythonSandbox, handed: str, program: str
-) -> None:
-    test = f"class Box:\n    def __init__(self, value): self.value = value\nassert f({handed}) == 42\n"
-    result = sandbox.check(program, test, "f", limits=Limits(cpu_s=30, wall_s=60))
-    assert result.label is False, result
-
-
-@pytest.mark.parametrize(
-    ("test", "program"),
-    [
-        ("x = f(1)\nassert f(x * 1_000_000) == 42", "def f(x): return 'x' * 1000"),
-        ("x = f(1)\nassert f([x]) == 42", "def f(x):\n    a = []\n    for _ in range(199): a = [a]\n    return a"),
-        ("x = f(1)\nassert f(type(x)) == 42", "class A: pass\ndef f(x): return A()"),
-        ("x = f(1)\nassert f(x | str) == 42", "def f(x): return int"),
-    ],
-)
-def test_a_program_that_gives_the_test_what_cannot_be_given_back_has_failed(sandbox: PythonSandbox, test: str, program: str) -> None:
-    result = sandbox.check(program, test, "f")
-    assert result.label is False, result
 
 
 @pytest.mark.slow

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from study_runs import isolation_here
 
 from assay.analysis.morphisms.registry import MORPHISMS
-from assay.analysis.sandbox.judging.java import MissingJava, find_jdk
+from assay.analysis.sandbox.judging.java import find_jdk
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
+from assay.analysis.sandbox.judging.runtime import MissingRuntime
 from assay.calibration.report.cells import Cell, CellTable
 from assay.offline_eval.catcode.command import PAIR_KINDS
 from assay.offline_eval.catcode.pairs.building import built
@@ -139,7 +140,7 @@ def test_what_the_clock_ended_decides_nothing(build: OpenSandbox, monkeypatch: p
 def test_pairs_of_java_are_confirmed_too(build: OpenSandbox) -> None:
     try:
         find_jdk()
-    except MissingJava as reason:
+    except MissingRuntime as reason:
         pytest.skip(str(reason))
     record = build(Program("Clamped", "mine", "p", "java", JAVA, JAVA_TEST))
     assert record["outcome"] == "passed"
