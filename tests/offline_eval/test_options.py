@@ -271,7 +271,7 @@ def test_a_plan_that_must_fetch_code_says_so_before(
         said.append(capsys.readouterr().err)
         raise StudyError(f"{project.name} is fetched")
 
-    monkeypatch.setattr("assay.offline_eval.calibration.study.places_from", fetching)
+    monkeypatch.setattr("assay.offline_eval.sets.code.places_from", fetching)
     command = ["eval", "calibration", "--out", str(tmp_path / "run"), "--cache", str(tmp_path / "cache"), "--dry-run"]
     assert main([*command, "--projects", "attrs,click"]) == 1
     first = f"this plan counts the lines of the code itself, so first 2 projects must be fetched by pip into {tmp_path / 'cache'}"
