@@ -2,7 +2,7 @@
 
 `MODELS` are those that they are fitted to, with what names the model, which lines it is asked about, and about how many functions of a
 package in another language than Python. `KIN` are quantisations of one of them, with the first number:
-`python -m training.remake.any_model FOLDER` makes their files.
+`python -m training.remake.any_model FOLDER` makes their files, and `… RUNS NAME FILE-WITH-TASK` a model's own calibrators from few samples.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from statistics import mean, median
 import llama_cpp
 import numpy as np
 
-from assay.calibration.calibrator import KIN_SD, Calibrator, load
+from assay.calibration.calibrator import KIN_SD, Calibrator, load, save
 from assay.calibration.confidence import confidence
 from assay.calibration.evidence import evidence_of
 from assay.calibration.fitting.fit import fit
@@ -164,5 +164,16 @@ def quantise(folder: Path) -> None:
             sys.exit(f"{to}: llama.cpp could not write it")
 
 
+def moved(at: Folders, task: str, name: str) -> Calibrator:
+    """A model's own calibrator: the map of the other models, moved to its own samples in Python."""
+    samples = [sample for sample in samples_of(at, name, task) if sample.language == "python"]
+    return fit(samples, EVENT, adapt_from=common_without(at, task, name)).calibrator
+
+
 if __name__ == "__main__":
-    quantise(Path(sys.argv[1]))
+    folder, *of = sys.argv[1:]
+    if not of:
+        quantise(Path(folder))
+    else:
+        for each in TASKS:
+            save(moved({"models/any": Path(folder)}, each, of[0]), Path(of[1].replace("TASK", each)))

@@ -159,14 +159,11 @@ STEPS = (
                 f"assay eval calibration --set packages --out $self/{name}-packages {model} --per-project {places}"
                 for name, (_, model, _, places) in any_model.MODELS.items()
             ),
-            *(
-                command
-                for run, model in (("qwen05", "qwen2.5-coder-0.5b"), ("qwen15", "qwen2.5-coder-1.5b"))
-                for command in _each_task(
-                    f"assay calibrate fit $self/{run}/samples/TASK.jsonl --event exact_match --features free --keep-folds "
-                    f"--out calibration/shipped/exact_match-TASK-{model}.json"
-                )
+            *_each_task(
+                "assay calibrate fit $self/qwen05/samples/TASK.jsonl --event exact_match --features free --keep-folds "
+                "--out calibration/shipped/exact_match-TASK-qwen2.5-coder-0.5b.json"
             ),
+            "python -m training.remake.any_model $self qwen15 calibration/shipped/exact_match-TASK-qwen2.5-coder-1.5b.json",
             *_each_task(
                 "assay calibrate fit --any-model --event exact_match --features total_logprob,length --map platt "
                 f"{' '.join(f'$self/{name}{of}/samples/TASK.jsonl' for name in any_model.MODELS for of in ('', '-packages'))} "
