@@ -25,7 +25,7 @@ class ChildProcessFailed(Exception):
 
 async def json_from(*arguments: str, question: object = None) -> dict[str, Any]:
     """The JSON object that a Python process with these arguments prints. question: sent to its stdin, as JSON. As `CommandProcess.run`."""
-    return await CommandProcess().run(arguments, None, lambda _: None, question)
+    return await CommandProcess().run(arguments, None, lambda _: None, json.dumps(question))
 
 
 # Who has typed nothing for so long thinks, or reads.
@@ -63,12 +63,13 @@ class CommandProcess:
         self._going_on: asyncio.TimerHandle | None = None
 
     async def run(
-        self, arguments: Sequence[str], folder: Path | None, tell: Callable[[str], None], question: object = None
+        self, arguments: Sequence[str], folder: Path | None, tell: Callable[[str], None], question: str | None = None
     ) -> dict[str, Any]:
         """The document that a Python process with these arguments prints.
 
-        folder: where it runs, None for here. tell: told how far it is. question: sent to its stdin, as JSON. Cancelling ends the process.
-        Raises ChildProcessFailed, with its last line on stderr, if its exit code is not 0.
+        folder: where it runs, None for here. tell: told how far it is. question: sent to its stdin, which is closed then; without one it
+        stays open, for a command in the background ends with its stdin. Cancelling ends the process. Raises ChildProcessFailed, with its
+        last line on stderr, if its exit code is not 0.
         """
         pipe = asyncio.subprocess.PIPE
         try:
@@ -84,8 +85,9 @@ class CommandProcess:
         assert child.stdout is not None
         assert child.stderr is not None
         try:
-            child.stdin.write(json.dumps(question).encode())
-            child.stdin.close()
+            if question is not None:
+                child.stdin.write(question.encode())
+                child.stdin.close()
             out, last = await asyncio.gather(child.stdout.read(), _told(child.stderr, tell))
             code = await child.wait()
         finally:
