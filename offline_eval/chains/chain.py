@@ -34,7 +34,7 @@ class Described(TypedDict):
 
 
 class Answer(TypedDict):
-    """arm: what was told of the code. of: by which description of that arm, from 0. text: the code; None where none could be read."""
+    """arm: what the model saw of the code. of: by which description of that arm, from 0. text: the code; None where none could be read."""
 
     arm: str
     of: int
@@ -213,9 +213,9 @@ class Chain:
             return self.kept() if self.kept else self.items
 
         def written() -> Any:
-            told = run.by_id(DESCRIPTIONS, "descriptions")
-            items = [item for item in kept() if item.id in told or not self.describes]
-            return asked(ANSWERS, items, partial(write, self.plan, told))
+            described = run.by_id(DESCRIPTIONS, "descriptions")
+            items = [item for item in kept() if item.id in described or not self.describes]
+            return asked(ANSWERS, items, partial(write, self.plan, described))
 
         def labelled() -> Any:
             units = to_label(self.items, run.records(ANSWERS).read(), self.judge.unit)

@@ -29,10 +29,10 @@ Words = tuple[str, ...]
 
 def is_copy(description: str, code: str, keywords: Collection[str] = PYTHON) -> bool:
     """Whether a description recites the code. Of an empty code there is no copy. keywords: words of the code that are no names."""
-    told = _WORD.findall(description)
+    text_words = _WORD.findall(description)
     named = list(_names_and_literals(code, keywords))
     if named:
-        return _in_order(named, told) >= SHARE * len(named)
+        return _in_order(named, text_words) >= SHARE * len(named)
     tokens = [text for _, text in _tokens(code)]
     return bool(tokens) and tokens == [text for _, text in _tokens(description)]
 
@@ -55,14 +55,14 @@ def _names_and_literals(code: str, keywords: Collection[str]) -> Iterator[Words]
             yield tuple(_WORD.findall(text))
 
 
-def _in_order(wanted: Sequence[Words], told: Sequence[str]) -> int:
+def _in_order(wanted: Sequence[Words], text_words: Sequence[str]) -> int:
     """How many of these stand in a text, in this order: their longest common subsequence, where one may take several words."""
-    before = [0] * (len(told) + 1)
+    before = [0] * (len(text_words) + 1)
     for words in wanted:
-        size, row = len(words), [0] * (len(told) + 1)
-        for end in range(1, len(told) + 1):
+        size, row = len(words), [0] * (len(text_words) + 1)
+        for end in range(1, len(text_words) + 1):
             row[end] = max(row[end - 1], before[end])
-            if end >= size and tuple(told[end - size : end]) == words:
+            if end >= size and tuple(text_words[end - size : end]) == words:
                 row[end] = max(row[end], before[end - size] + 1)
         before = row
     return before[-1]

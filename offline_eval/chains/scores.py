@@ -83,12 +83,14 @@ def scored_in(run: Run, items: Sequence[AnyItem], step: Step, *, times: int = 1)
 def scored(
     items: Sequence[AnyItem], described: Sequence[Any], answers: Sequence[Any], labels: Sequence[Any], *, times: int = 1
 ) -> list[Scored[AnyItem]]:
-    """The same of records. Before anything is judged no score is told, not even of answers that need no label."""
-    told = {record["id"]: record["descriptions"] for record in described}
+    """The same of records. Before anything is judged there is no score, not even of answers that need no label."""
+    descriptions = {record["id"]: record["descriptions"] for record in described}
     written = {record["id"]: record["answers"] for record in answers}
     known = {label["id"]: label for label in labels}
     judged = bool(known) or next(to_label(items, answers, lambda *_: True), None) is None
-    return [_scored(item, told.get(item.id, []), written[item.id], known, times, judged=judged) for item in items if item.id in written]
+    return [
+        _scored(item, descriptions.get(item.id, []), written[item.id], known, times, judged=judged) for item in items if item.id in written
+    ]
 
 
 def _scored(
