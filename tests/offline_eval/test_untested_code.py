@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.analysis.sandbox.isolation.best_level import NoIsolation
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.draw import DRAWS
@@ -114,3 +115,14 @@ def test_a_part_within_brackets_is_asked_of_untested_code_alone(tmp_path: Path, 
     assert "line_middle is for --code alone" in capsys.readouterr().err
     assert main(["eval", "catcode", "--task", "line_rest", "--out", str(tmp_path / "run")]) == 2
     assert "--task does nothing for --set lines" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("study", ["counterfeit", "catcode"])
+def test_a_plan_needs_no_sandbox(folders: list[str], tmp_path: Path, study: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing_isolates() -> None:
+        raise NoIsolation("nothing isolates programs here")
+
+    monkeypatch.setattr(f"assay.offline_eval.{study}.lines.study.best_level", nothing_isolates)
+    monkeypatch.setattr("assay.offline_eval.on_suites.best_level", nothing_isolates)
+    assert main(["eval", study, "--code", *folders, "--dry-run", "--out", str(tmp_path / "run")]) == 0
+    assert not (tmp_path / "run").exists()

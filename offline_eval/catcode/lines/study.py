@@ -220,13 +220,13 @@ def tell_lines(options: Options) -> None:
         "most_texts_judged": judged,
     }
     around = f"the code around it in a chain of at most {MAX_CHAIN}"
-    told = [
-        f"rewritten    {' and '.join(options.codes)}, where it passes: {around},",
-        f"             the line at most {len(ON_LINE)} times so that it does the same and {MAX_WRONG} times so that tests fail",
-        f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
-    ]
-    if options.folders:
-        told = [f"rewritten    {around}; no test judges it"]
+    told = [f"rewritten    {around}; no test judges it"]
+    if not options.folders:
+        told = [
+            f"rewritten    {' and '.join(options.codes)}, where it passes: {around},",
+            f"             the line at most {len(ON_LINE)} times so that it does the same and {MAX_WRONG} times so that tests fail",
+            f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
+        ]
     calls = (
         f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
         f"{more['most_scored_texts']:,} texts that are scored"

@@ -134,11 +134,13 @@ def tell_lines(options: Options) -> None:
     mended = f"at most {label.MAX_REPAIRED} counterfeits of a gap, each {1 + label.DRAWS_EACH} times"
     if not mends:
         mended = "left out: no test judges it" if options.folders else "left out: not trained for it"
-    labelled = f"each distinct text by the tests that touch it, at most {MAX_PROFILED}, isolated by {best_level()}"
+    labelled = "left out: right is what stood there"
+    if not options.folders:
+        labelled = f"each distinct text by the tests that touch it, at most {MAX_PROFILED}, isolated by {best_level()}"
     told = [
         f"draw         the shown suggestion and {counted(options.draws, 'draw')} at each gap: at most {texts:,} generations",
         f"             draws at temperature {options.temperature:g}, prompt {model.sampled['line']}",
-        f"label        {'left out: right is what stood there' if options.folders else labelled}",
+        f"label        {labelled}",
         f"judge        at most {more['most_questions']:,} questions",
         f"repair       {mended}{f': at most {repairs:,} generations' if mends else ''}",
         f"tokens       at most {more['most_new_tokens']:,} new ones",
