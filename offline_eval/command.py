@@ -116,13 +116,13 @@ def add_run_options(
         add_memory_option(parser)
 
 
-def add_code_options(parser: argparse.ArgumentParser, drawn: str) -> None:
+def add_code_options(parser: argparse.ArgumentParser, drawn: str, with_older: str = "--code or --set lines") -> None:
     """Add --code and --older, of the studies that ask about lines of any code. drawn: which lines, and how they are judged."""
     parser.add_argument("--code", metavar="DIR", type=Path, nargs="+", help=f"instead of a set: {drawn}")
     parser.add_argument(
         "--older", metavar="DIR", type=Path,
-        help="with --code: draw only lines that stand nowhere in DIR/NAME, the older release of each project: code that a model published "
-        "in between was not trained on",
+        help=f"with {with_older}: draw only lines that stand nowhere in DIR/NAME, the older release of each project: code that a model "
+        "published in between was not trained on",
     )  # fmt: skip
 
 

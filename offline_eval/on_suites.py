@@ -23,7 +23,7 @@ from .progress import counted, tell_if_stopped, to_stderr
 from .run import RUN, Question, Run, check_writable
 from .sets.code import Code, Folder, LineDrawing, Source, check_older, code_of, label_of, older_releases
 from .sets.projects import Project, default_cache, named
-from .sets.suites import Items, prepared, watched
+from .sets.suites import Finding, Items, prepared, watched
 from .study import Study, StudyOptions, Works, carry_out
 
 
@@ -52,7 +52,7 @@ class ProjectOptions(StudyOptions):
 class SuiteOptions(ProjectOptions):
     """What the user wants of a study at places that projects' tests judge, or of lines of folders.
 
-    projects: where none is named, all that have a suite. folders, older: instead, as `LineDrawing`. per_project: at most so many places of
+    projects: where none is named, all that have a suite. folders: instead. older: as `LineDrawing`. per_project: at most so many places of
     each; limit: of all. tasks: asked at each.
     """
 
@@ -169,7 +169,7 @@ def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:
         return limited(Items(drawing.places(options.folders, options.archives)), options.limit, options.seed)
     projects = _not_left_out(options.out, options.projects or named((), suite=True))
     ready = prepared(projects, options.archives, platformdirs.user_cache_path("assay"), best_level(), options.python)
-    found = watched(ready, options.pool, options.per_project, options.tasks, options.seed, bugs=bugs)
+    found = watched(ready, options.pool, Finding(options.per_project, options.seed, bugs, options.older), options.tasks)
     return limited(found, options.limit, options.seed)
 
 

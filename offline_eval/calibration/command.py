@@ -36,7 +36,7 @@ SORTS = Sorts(
         **dict.fromkeys(("reflective", "alternatives", "memory", "steps"), _OF_A_MODEL),
         **dict.fromkeys(("workers", "ray"), (*_OF_A_MODEL, "draws")),
         "languages": ("packages", "code"),
-        "older": ("code",),
+        "older": ("suites", "bugs", "code"),
         "tasks": ("projects", "suites", "packages", "code"),
         "python": ("suites", "bugs"),
     },
@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "lines of your own code, in any language that a parser is installed for, judged by exact match; each folder is a project, and of "
         "five or more each is held out of the map that judges it",
+        with_older="--code, or --set suites or bugs",
     )
     parser.add_argument(
         "--languages", metavar="NAME,NAME", type=listed("language", "..analysis.lines.draw:LANGUAGES"), default=[],

@@ -169,8 +169,8 @@ STUDY = Study("calibration", STEPS, ("set",), _report, answers=_answers)
 class Options(ProjectOptions):
     """What the user wants.
 
-    projects: where none is named, all that are listed. languages: those that packages and folders are drawn in. older: the folder of the
-    folders' older releases, in which no line that is drawn may stand.
+    projects: where none is named, all that are listed. languages: those that packages and folders are drawn in. older: the folder of
+    older releases, in which no line that is drawn may stand.
     """
 
     set: Set = "projects"
@@ -202,7 +202,7 @@ class Options(ProjectOptions):
     def suites(self) -> SuiteOptions:
         """What is wanted of the projects whose tests judge."""
         projects = [source for source in self.chosen if isinstance(source, Project)]
-        alike = {name: getattr(self, name) for name in ("out", "tasks", "limit", "seed", "pool", "cache", "python")}
+        alike = {name: getattr(self, name) for name in ("out", "tasks", "limit", "seed", "pool", "cache", "python", "older")}
         return SuiteOptions(projects=projects, per_project=self.most, **alike)
 
     def model(self) -> StudyModel:

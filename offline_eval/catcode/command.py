@@ -32,8 +32,8 @@ SORTS = Sorts(
     {**{name: f"--set {name}" for name in ("lines", *_OF_PROGRAMS)}, "code": "--code"},
     only={
         **dict.fromkeys(("of", "projects", "cache", "python"), ("lines",)),
-        **dict.fromkeys(("per_project", "memory"), ("lines", "code")),
-        **dict.fromkeys(("task", "older"), ("code",)),
+        **dict.fromkeys(("per_project", "memory", "older"), ("lines", "code")),
+        "task": ("code",),
         **dict.fromkeys(("data", "recorded", "ask"), _OF_PROGRAMS),
         **dict.fromkeys(("kinds", "votes"), ("pairs",)),
         **dict.fromkeys(("language", "draws"), _FUNCTORS),

@@ -37,9 +37,8 @@ SORTS = Sorts(
     },
     only={
         **dict.fromkeys(("projects", "cache", "python"), ("lines",)),
-        **dict.fromkeys(("per_project", "tasks", "memory"), ("lines", "code")),
+        **dict.fromkeys(("per_project", "tasks", "memory", "older"), ("lines", "code")),
         **dict.fromkeys(("draws", "temperature"), ("lines", "code", "problems")),
-        "older": ("code",),
         **dict.fromkeys(("votes", "repairs", "reasoning", "ask"), ("problems", "file")),
         "data": ("problems", "file", "draws"),
         "recorded": ("file", "draws"),

@@ -35,6 +35,7 @@ from ..pool.pool import Pool
 from ..progress import Progress
 from ..run import Records
 from . import lines, regions
+from .code import lines_of
 from .projects import Project, is_fetched, unpacked
 
 # Of each project so many regions are tried for each place that is wanted: tests notice the loss of most.
@@ -129,8 +130,8 @@ def prepared(projects: Sequence[Project], archives: Path, cache: Path, isolation
     return ready
 
 
-def watched(suites: Sequence[Suite], pool: Pool, most: int, tasks: Sequence[Task], seed: int, *, bugs: bool = False) -> Items:
-    """At most so many places of each suite, or bugs. One whose tests can't judge is told and left out. Raises StudyError where none can."""
+def watched(suites: Sequence[Suite], pool: Pool, finding: Finding, tasks: Sequence[Task]) -> Items:
+    """The places of each suite. One whose tests can't judge is told and left out. Raises StudyError where none can."""
     found: dict[str, Found] = {}
     progress = Progress("projects with their places", len(suites), None)
 
@@ -139,7 +140,7 @@ def watched(suites: Sequence[Suite], pool: Pool, most: int, tasks: Sequence[Task
             progress.say(f"{suite.project}: its tests are run, whole and with each place changed, where they were not before")
             yield suite
 
-    with progress, closing(pool.run(Finding(most, seed, bugs), told(), max_item_s=_MAX_PROJECT_S)) as answers:
+    with progress, closing(pool.run(finding, told(), max_item_s=_MAX_PROJECT_S)) as answers:
         for each in answers:
             if each.answer is None:
                 progress.say(f"left out: {each.item.project}: {each.lost}")
@@ -151,7 +152,7 @@ def watched(suites: Sequence[Suite], pool: Pool, most: int, tasks: Sequence[Task
     if not found:
         raise StudyError("no project has tests that can judge: the reasons are above; see assay doctor for the sandbox")
     by_name = {suite.project: suite for suite in suites if suite.project in found}
-    places = [place for name, suite in by_name.items() for place in _places_of(suite, found[name], tasks, seed)]
+    places = [place for name, suite in by_name.items() for place in _places_of(suite, found[name], tasks, finding.seed)]
     return Items(places, by_name, {name: found[name]["content"] for name in by_name})
 
 
@@ -180,12 +181,14 @@ class FoundPlace(TypedDict):
 class Finding:
     """Makes the worker's function that finds the places of a project.
 
-    places: how many whose loss the tests notice, at most. bugs: put a bug there, instead of taking the code out.
+    places: how many whose loss the tests notice, at most. bugs: put a bug there, instead of taking the code out. older: a folder with an
+    older release of each project, in which no line that is asked for may stand.
     """
 
     places: int
     seed: int
     bugs: bool = False
+    older: Path | None = None
 
     def __call__(self) -> Callable[[Suite], Found]:
         """The function."""
@@ -203,9 +206,12 @@ class Finding:
             known = {place["id"]: place for place in found.read()}
             order: list[FoundPlace] = []
             tried = self._with_bug if self.bugs else _without
+            old = lines_of(self.older / suite.project) if self.older else frozenset()
             for place in regions.places_of(oracle, regions.regions_of(oracle, self.seed), self.seed):
                 if sum(each["deletion"] == "seen" for each in order) == self.places or len(order) == TRIES * self.places:
                     break
+                if old and (place.line is None or oracle.source(place.file)[place.line.start : place.line.end].strip() in old):
+                    continue
                 if place.id not in known:
                     known[place.id] = tried(oracle, place)
                     found.add(known[place.id])

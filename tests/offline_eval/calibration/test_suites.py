@@ -25,7 +25,7 @@ from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.lines import TASKS
 from assay.offline_eval.sets.projects import Project
-from assay.offline_eval.sets.suites import Items, Suite, watched
+from assay.offline_eval.sets.suites import Finding, Items, Suite, watched
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
@@ -48,7 +48,7 @@ def run_in(folder: Path, out: str = "run", workers: int = 1, name: Set = "suites
         cache=folder / "archives",
         memory="file",
     )
-    items = watched([suite_in(folder)], options.pool, 4, tasks, 0, bugs=name == "bugs")
+    items = watched([suite_in(folder)], options.pool, Finding(4, 0, name == "bugs"), tasks)
     return ask(options, model_of(options.choice, TASKS, memory="file"), items)
 
 
@@ -124,7 +124,7 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judged = suite_in(tmp_path)
-    found = watched([judged], Pool(), 1, ("line",), 0)
+    found = watched([judged], Pool(), Finding(1, 0), ("line",))
     projects = [replace(make_sdist(tmp_path / "archives", functions=1), name=name) for name in ("shop", "bad")]
     options = Options(tmp_path / "run", set="suites", tasks=("line",), per_project=1, projects=projects, memory="file")
     prepared_of = []
@@ -148,7 +148,20 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
 def test_a_suite_that_can_not_judge_is_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = suite_in(tmp_path), suite_in(tmp_path / "bad")
     (bad.folder / "tests" / "test_sums.py").unlink()
-    found: Items = watched([good, replace(bad, project="bad")], Pool(), 1, ("line",), 0)
+    found: Items = watched([good, replace(bad, project="bad")], Pool(), Finding(1, 0), ("line",))
     assert set(found.suites) == {"shop"}
     assert {place.project for place in found.places} == {"shop"}
     assert "left out: bad: " in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_beside_an_older_release_only_lines_are_asked_for_that_it_does_not_have(tmp_path: Path) -> None:
+    everywhere = watched([suite_in(tmp_path)], Pool(), Finding(4, 0), ("line",)).places
+    kept = everywhere[0]
+    (tmp_path / "older" / "shop").mkdir(parents=True)
+    (tmp_path / "older" / "shop" / "sums.py").write_text(
+        "".join(f"{line}\n" for number, line in enumerate(kept.text.splitlines(), 1) if number != kept.line)
+    )
+    newer = watched([suite_in(tmp_path)], Pool(), Finding(4, 0, older=tmp_path / "older"), ("line",)).places
+    assert len(everywhere) > 1
+    assert [place.id for place in newer] == [kept.id]

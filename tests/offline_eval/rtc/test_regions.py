@@ -24,7 +24,7 @@ from assay.offline_eval.rtc import sets
 from assay.offline_eval.rtc.items import Code, Edit, Plan
 from assay.offline_eval.rtc.sets import CONTEXT, LABELS, Found, edits, edits_of, project_regions
 from assay.offline_eval.rtc.study import Options, ask, find, run_problems
-from assay.offline_eval.sets.suites import Suite, watched
+from assay.offline_eval.sets.suites import Finding, Suite, watched
 
 from ...inference.chat_server import ChatSpeech, chatting
 from .round_trip_server import replying
@@ -127,7 +127,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
     isolation_here()
     folder = tmp_path_factory.mktemp("regions")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
-    return project_regions(watched([suite], Pool(), 6, ("line", "block"), 0))
+    return project_regions(watched([suite], Pool(), Finding(6, 0), ("line", "block")))
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from assay.offline_eval.catcode.lines.study import Options, ask, run_lines
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
-from assay.offline_eval.sets.suites import Suite, watched
+from assay.offline_eval.sets.suites import Finding, Suite, watched
 
 from ....inference.completion_server import Speech, serving
 
@@ -33,7 +33,7 @@ def run_in(folder: Path, workers: int = 1, **more: object) -> Run:
     project = replace(make_sdist(folder / "archives", functions=1), name="shop")
     options = Options(folder / "run", pool=Pool(workers), cache=folder / "archives", memory="file")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
-    items = watched([suite], options.pool, 3, ("line",), 0)
+    items = watched([suite], options.pool, Finding(3, 0), ("line",))
     wanted = replace(options, projects=[project], **more)  # type: ignore[arg-type]
     return ask(wanted, wanted.model(), items)
 

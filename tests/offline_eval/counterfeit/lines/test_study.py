@@ -20,7 +20,7 @@ from assay.offline_eval.counterfeit.lines.label import LABELS, REPAIR_LABELS, RE
 from assay.offline_eval.counterfeit.lines.study import Options, ask
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
-from assay.offline_eval.sets.suites import Suite, watched
+from assay.offline_eval.sets.suites import Finding, Suite, watched
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 _DRAWS = 4
@@ -51,7 +51,7 @@ def run_in(folder: Path, workers: int = 1) -> Run:
     options = Options(
         folder / "run", projects=[project], draws=_DRAWS, pool=Pool(workers), cache=folder / "archives", memory="file", per_project=4
     )
-    return ask(options, options.model(), watched([suite], options.pool, options.per_project, options.tasks, 0))
+    return ask(options, options.model(), watched([suite], options.pool, Finding(options.per_project, 0), options.tasks))
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from assay.offline_eval.repairs.candidates import LOOPED
 from assay.offline_eval.repairs.lines.steps import BUGS, PROPOSED, with_lines_of
 from assay.offline_eval.repairs.lines.study import Options, ask, attempts_of, faults_of
 from assay.offline_eval.run import Run
-from assay.offline_eval.sets.suites import Suite, watched
+from assay.offline_eval.sets.suites import Finding, Suite, watched
 
 TESTS = {"a.py": {1: {"t", "u"}, 2: {"t"}, 3: {"u"}}}
 
@@ -42,7 +42,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     project = replace(make_sdist(folder / "archives", functions=1), name="shop")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), isolation, folder / "cache")
     options = Options(folder / "run", projects=[project], pool=Pool(1), cache=folder / "archives", memory="file")
-    return ask(options, options.model(), watched([suite], options.pool, 2, ("line",), 0))
+    return ask(options, options.model(), watched([suite], options.pool, Finding(2, 0), ("line",)))
 
 
 @pytest.mark.slow
