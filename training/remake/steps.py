@@ -298,13 +298,17 @@ STEPS = (
         minutes=60, code=(*_PLACES, *_OF_TEXTS, "calibration/validation/fresh.toml"),
     ),
     Step(
-        "fresh/qwen05",
+        "fresh/qwen",
         (
             "python -m training.remake.newer_lines $self/older $fresh_runs/code/2",
-            f"assay eval calibration --model qwen2.5-coder-0.5b {_FRESH_NEWER} --languages python --out $self/fresh-qwen05 --per-project 6",
+            *(
+                f"assay eval calibration --model qwen2.5-coder-{size}b {_FRESH_NEWER} --languages python --per-project 6 "
+                f"--out $self/fresh-{name}"
+                for name, size in (("qwen05", "0.5"), ("qwen15", "1.5"))
+            ),
             *_of_texts(_FRESH_NEWER, "-qwen05", 3, (1, 1, 1), "--model qwen2.5-coder-0.5b "),
         ),
-        minutes=120, needs=("fresh/runs",),
+        minutes=150, needs=("fresh/runs",),
         code=(*_PLACES, *_OF_TEXTS, "calibration/validation/fresh.toml", "training/remake/newer_lines.py"),
     ),
     Step(
@@ -314,8 +318,9 @@ STEPS = (
             *(
                 f"ln -sfn {run} $self/runs/ && assay eval report {run}"
                 for run in (
-                    "$fresh_runs/fresh", "$fresh_runs/fresh-alternatives", "$fresh_qwen05/fresh-qwen05",
-                    *(f"$fresh_runs/{name}" for name in _NAMES_OF_TEXTS), *(f"$fresh_qwen05/{name}-qwen05" for name in _NAMES_OF_TEXTS),
+                    "$fresh_runs/fresh", "$fresh_runs/fresh-alternatives", "$fresh_qwen/fresh-qwen05",
+                    "$fresh_qwen/fresh-qwen15",
+                    *(f"$fresh_runs/{name}" for name in _NAMES_OF_TEXTS), *(f"$fresh_qwen/{name}-qwen05" for name in _NAMES_OF_TEXTS),
                     "$exact_match_complete/projects", "$exact_match_complete_several/alternatives",
                     "$tests_pass_complete/suites", "$tests_pass_arms/suites_arms", "$tests_pass_counterfeit/counterfeit",
                     "$tests_pass_catcode/catcode",
@@ -325,7 +330,7 @@ STEPS = (
         ),
         minutes=6,
         needs=(
-            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "tests_pass/fit", "fresh/runs", "fresh/qwen05",
+            "exact_match/complete", "exact_match/complete_several", "exact_match/fit", "tests_pass/fit", "fresh/runs", "fresh/qwen",
             "tests_pass/complete", "tests_pass/arms", "tests_pass/counterfeit", "tests_pass/catcode",
         ),
         files=("calibration/shipped/validation",),
