@@ -72,6 +72,11 @@ class AssayServer:
             params = {"command": command["command"], "arguments": command.get("arguments", [])}
             self._follow(self._client.answer(self._client.ask("workspace/executeCommand", params)))
 
+    async def answered(self) -> None:
+        """Wait for the answer to the last request."""
+        if self._asking is not None:
+            await self._asking[1]
+
     async def rest(self) -> None:
         self._cancel()
         self.shown = None
@@ -134,7 +139,7 @@ class AssayServer:
             return None
         suggestion = ((item.get("command") or {}).get("arguments") or [{}])[0]
         confidence = suggestion.get("confidence") or {}
-        return GhostText(seen, before + seen, time.perf_counter(), confidence.get("probability"))
+        return GhostText(seen, before + seen, time.perf_counter(), confidence.get("probability"), confidence.get("calibrator"))
 
     async def _quiet(self) -> None:
         """Wait until the server's processes are idle."""

@@ -92,13 +92,14 @@ class GhostText:
     """A suggestion on the screen.
 
     text: what is seen. whole: what the cursor's line up to the cursor becomes with it, and the lines behind. at: time.perf_counter
-    when it appeared. probability: that it is right, where the program gives one.
+    when it appeared. probability: that it is right, where the program gives one; calibrator: the id of what that is from.
     """
 
     text: str
     whole: str
     at: float
     probability: float | None = None
+    calibrator: str | None = None
 
 
 class Contender(Protocol):
@@ -146,7 +147,7 @@ class Key:
     pressed: when, in seconds. exact: the whole suggestion is what the author wrote up to the end of a line; first_line: so is what it says
     up to its first line that is not blank. written: offset of the truth up to which the text stood there; said: characters of the
     suggestion; came: how many of them, from its beginning, the author then wrote; saves: characters that accepting what is right of it
-    would have written.
+    would have written. line, whole: of the buffer, and as in `GhostText`.
     """
 
     pressed: float = 0.0
@@ -158,6 +159,9 @@ class Key:
     said: int = 0
     came: int = 0
     saves: int = 0
+    calibrator: str | None = None
+    line: int = 0
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +274,8 @@ class Session:
         if self.keys and self.keys[-1].shown_ms is None and shown.at >= self.pressed:
             key = self.keys[-1]
             key.shown_ms = (shown.at - self.pressed) * 1e3
-            key.probability = shown.probability
+            key.probability, key.calibrator = shown.probability, shown.calibrator
+            key.line, key.whole = self.buffer.line, shown.whole
             if written is not None:
                 key.written, key.said, key.came = len(written), len(shown.text), common_start(shown.text, self.author.truth[len(written) :])
                 accepted = self.acceptable(shown)
