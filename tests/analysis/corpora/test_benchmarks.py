@@ -125,24 +125,6 @@ def test_an_answer_near_the_right_one_passes_only_where_floats_are_asked_for(san
         assert sandbox.check(program, item.test, item.entry_point).outcome is ending
 
 
-@published
-def test_types_that_json_lacks_are_those_of_the_assertions() -> None:
-    items = {item.id: item for item in items_of("mbppplus/MbppPlus.jsonl.gz")}
-
-    def inputs(number: int) -> list[list[object]]:
-        namespace: dict[str, list[list[object]]] = {}
-        exec(items[f"Mbpp/{number}"].test.split("\noracle =")[0], {}, namespace)
-        return namespace["oracle_inputs"]
-
-    assert all(type(value) is tuple for arguments in inputs(2) for value in arguments)
-    assert all(type(value) in (int, float, complex) for arguments in inputs(252) for value in arguments)
-
-    def deep(value: object) -> bool:
-        return not isinstance(value, list) and (not isinstance(value, tuple) or all(map(deep, value)))
-
-    assert all(deep(value) for arguments in inputs(580) for value in arguments)
-
-
 def test_a_file_of_something_else_is_refused_with_its_line(tmp_path: Path) -> None:
     good = json.dumps({"task_id": "Java/1", "prompt": "", "canonical_solution": "", "test": ""})
     for text, says in (
@@ -186,8 +168,3 @@ def test_a_profile_tells_of_each_input_what_became_of_it(sandbox: PythonSandbox)
     assert label is False
     assert 0 < len(marks) < len(right[2])
     assert told("    return number (\n") == (False, "", "")
-
-
-def test_an_item_without_inputs_has_no_profile() -> None:
-    with pytest.raises(ValueError, match="has no list of inputs"):
-        profiled("def check(f): assert f()\ncheck(f)\n", "f")
