@@ -286,7 +286,7 @@ def test_an_object_that_the_test_made_may_be_asked_yes_or_no(sandbox: JavaSandbo
 
 
 HIJACK = """class Solution { Outer.Says f(int x) { return new Agree(); } }
-interface Outer extends Above { interface Says { default boolean startsWith(String s) { return true; } } INSIDE }
+interface Outer extends Above { interface Says { default boolean startsWith(String s) { return true; } } }
 interface Above { ABOVE }
 interface Holder { interface Remote { static Object call(Object s, String o, String n, String d, Object[] a) { return true; } } }
 class Agree implements Outer.Says {}
@@ -294,9 +294,8 @@ class Agree implements Outer.Says {}
 CAPTURE = "interface assay { interface sandbox extends Holder {} }"
 
 
-@pytest.mark.parametrize("place", ["INSIDE", "ABOVE"])
-def test_a_program_does_not_take_the_name_by_which_stand_ins_call(sandbox: JavaSandbox, place: str) -> None:
-    program = HIJACK.replace(place, CAPTURE).replace("INSIDE", "").replace("ABOVE", "")
+def test_a_program_does_not_take_the_name_by_which_stand_ins_call(sandbox: JavaSandbox) -> None:
+    program = HIJACK.replace("ABOVE", CAPTURE)
     result = sandbox.check(program, 'class Main { public static void main(String[] a) { assert new Solution().f(1).startsWith("abc"); } }')
     assert result.outcome is ProgramOutcome.FAILED
     assert "may not use the name of a package" in result.reason
@@ -384,7 +383,6 @@ POOL = "var pool = java.util.concurrent.Executors.newSingleThreadExecutor();"
         "new Thread(() -> { try { Thread.sleep(300); } catch (Exception e) {} assert s.f(1) == 2; }).start();",
         "new Thread(() -> { if (s.f(1) != 2) Runtime.getRuntime().halt(1); }).start();",
         f"{POOL} pool.execute(() -> {{ assert s.f(1) == 2; }}); pool.shutdown();",
-        "Thread t = new Thread(() -> { assert s.f(1) == 2; }); t.start(); t.join(); System.exit(0);",
         "System.exit(s.f(1) == 2 ? 0 : 3);",
     ],
 )
