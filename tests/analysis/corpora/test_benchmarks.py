@@ -109,12 +109,12 @@ def test_canonical_solutions_pass_and_wrong_ones_fail(sandbox: PythonSandbox, na
 
 @published
 def test_helpers_of_the_prompt_are_the_tests_own(sandbox: PythonSandbox) -> None:
-    for name in ("humaneval/HumanEval.jsonl.gz", "humanevalplus/HumanEvalPlus.jsonl.gz"):
-        item = next(item for item in items_of(name) if item.id == "HumanEval/32")
-        forged = item.prompt + "    return 0.5\n\ndef poly(xs, x): return 0\n"
-        assert sandbox.check(forged, item.test, item.entry_point).outcome is ProgramOutcome.FAILED
+    item = next(item for item in items_of("humaneval/HumanEval.jsonl.gz") if item.id == "HumanEval/32")
+    forged = item.prompt + "    return 0.5\n\ndef poly(xs, x): return 0\n"
+    assert sandbox.check(forged, item.test, item.entry_point).outcome is ProgramOutcome.FAILED
 
 
+@pytest.mark.slow
 @published
 def test_an_answer_near_the_right_one_passes_only_where_floats_are_asked_for(sandbox: PythonSandbox) -> None:
     items = {item.id: item for item in items_of("humanevalplus/HumanEvalPlus.jsonl.gz")}

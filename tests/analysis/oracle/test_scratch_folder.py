@@ -90,5 +90,5 @@ def test_of_many_that_begin_and_end_at_once_none_takes_anothers(temporary: Path)
         return there
 
     with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(come_and_go, range(200)))
+        assert all(pool.map(come_and_go, range(60)))
     assert not list(temporary.iterdir())

@@ -67,7 +67,7 @@ def check(source: str) -> None:
     assert len(kept) + put_in == len(found.text)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(sources())
 def test_the_code_without_docstrings_is_the_code_and_every_other_character_is_found_again(source: str) -> None:
     check(source)

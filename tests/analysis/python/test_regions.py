@@ -92,7 +92,7 @@ def brute_force_weights(source: str, regions: list[Region]) -> list[float]:
     return [sum(1 / containing[c] for c in range(r.start, r.end) if not source[c].isspace()) for r in regions]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(sources())
 def test_weights_are_characters_shared_among_the_candidates_that_contain_them(source: str) -> None:
     regions = candidates(source, min_characters=8)
@@ -104,7 +104,7 @@ def test_weights_are_characters_shared_among_the_candidates_that_contain_them(so
 
 def test_the_first_region_drawn_has_the_probability_of_its_weight() -> None:
     regions = candidates(SOURCE)
-    n = 6000
+    n = 3000
     counts = Counter(sample(SOURCE, str(seed), 1)[0] for seed in range(n))
     weight = weights(SOURCE, regions)
     expected = [n * w / sum(weight) for w in weight]
@@ -121,7 +121,7 @@ def test_a_sample_is_the_same_for_the_same_seed_has_no_region_twice_and_begins_a
     assert sample("x = 1\n", "a", 3) == []
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(sources(), st.integers(0, 200))
 def test_context_is_whole_lines_around_a_region_and_no_more_than_asked(source: str, characters: int) -> None:
     starts = parse_statements(source).starts
