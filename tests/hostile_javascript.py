@@ -64,17 +64,12 @@ def framed(*replies: str) -> str:
 
 # What each program tries, and what comes of it; None for any outcome but that it passes.
 _THAT_FAIL = {
-    "exits as it is loaded": wrong(more="process.exit(0)"),
     "exits in a call": wrong("process.exit(0)"),
-    "exits by the way below": wrong("process.reallyExit(0)"),
     "exits when it is asked to end": wrong("process.on('exit', () => process.reallyExit(0)); throw 1"),
     "writes a verdict in the place of an answer": wrong(f"require('fs').writeSync(1, {PASS}); return 0"),
-    "writes verdicts as it is loaded": wrong(more=f"for (let i = 0; i < 99; i++) require('fs').writeSync(1, {PASS})"),
     "says that it has ended, so that no verdict be given": wrong("require('fs').writeSync(1, Buffer.from([0, 0, 0, 1, 68])); return 0"),
     "prints what a passed test prints": wrong("console.log('PASSED'); console.log('1 passing'); return 0"),
     "makes console.assert do nothing": wrong(more="console.assert = () => {}"),
-    "has a console of its own": wrong(more="const console = { assert () {} }"),
-    "has a JSON of its own": wrong("return x * x", more="const JSON = { stringify: () => 'same' }"),
     "changes JSON and arrays": wrong(
         "return x * x", more="JSON.stringify = () => 'same'; Array.prototype.every = () => true; Object.is = () => true"
     ),
@@ -82,35 +77,25 @@ _THAT_FAIL = {
     "gives an object whose methods agree": wrong(
         "return x * x", "return n > 3 ? [0, 1, 4, 9] : { length: 3, every: () => true, equals: () => true, toJSON: () => [] }"
     ),
-    "gives an array whose methods agree": wrong(
-        "return x * x", "return n > 3 ? [0, 1, 4, 9] : Object.assign(new (class extends Array { every () { return true } })(), [7, 7, 7])"
-    ),
     "gives a proxy for an array": wrong(
         "return x * x", "return n > 3 ? [0, 1, 4, 9] : new Proxy([1, 2, 3], { get: (a, k) => k === 'every' ? () => true : a[k] })"
     ),
     "gives a number that equals everything": wrong("return { valueOf: () => 9, [Symbol.toPrimitive]: () => 9 }"),
-    "pollutes prototypes by a key": wrong('return globalThis.JSON.parse(\'{"__proto__": {"every": 1, "assert": 1}}\')'),
     "pollutes prototypes by what it gives": wrong(
         "return { constructor: { prototype: { every: () => true } }, __proto__: { toString: () => '9' } }"
     ),
     "answers with an object that has functions for methods": framed('{"changed": [], "value": ["o", ["every", ["f", 0], "length", 3]]}'),
-    "answers with an object whose keys are no strings": framed(
-        '{"changed": [], "value": ["o", [["a", ["every"]], ["f", 0], "length", 3]]}'
-    ),
     "answers with an object that the test did not make": framed('{"changed": [], "value": ["i", 7]}'),
     "gives back a function for the test's function": wrong("return () => true", "return () => true"),
     "goes below by process.binding": wrong("process.binding('fs'); process.binding('spawn_sync'); return 0"),
     "leaves timers behind": wrong(more="setInterval(() => {}, 1); process.on('uncaughtException', () => {})"),
-    "throws as it is loaded": wrong(more="throw new Error('no')"),
     "throws undefined": wrong("throw undefined"),
     "throws away the stack": wrong("return square(x) + 1"),
     "gives an array that holds itself": wrong("return x * x", "const a = []; a.push(a); return a"),
     "gives an array nested beyond all bounds": wrong("return x * x", "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a"),
 }
 HOSTILE = {name: (program, ProgramOutcome.FAILED) for name, program in _THAT_FAIL.items()} | {
-    "kills itself": (wrong("process.kill(process.pid, 'SIGKILL')"), None),
     "kills every process it sees": (wrong("try { process.kill(-1, 'SIGKILL') } catch {} return 9"), None),
-    "aborts": (wrong("process.abort()"), ProgramOutcome.CRASHED),
     "looks for the judge in its own modules": (
         wrong(more="for (const m of Object.values(require('module')._cache)) m.exports.writeFrame = () => {}"),
         None,
@@ -138,10 +123,6 @@ ATTACKS = {
         f"const pick = (o, k, get) => {{ {TAKEOVER}; return 0 }}",
         "console.assert(pick({ a: 1 }, 'a', (o, k) => o[k]) === 1)",
     ),
-    "takes over the judge by Reflect.get": (
-        f"const pick = (o, k, get) => {{ {TAKEOVER}; return 0 }}",
-        "console.assert(pick({ a: 1 }, 'a', Reflect.get) === 1)",
-    ),
     "takes over the judge by a function that calls methods": (
         """const total = (a, invoke) => {
           try { invoke(() => 1, 'constructor', 'console.assert = () => {}; process.exit(0)')() } catch {}
@@ -149,31 +130,10 @@ ATTACKS = {
           return 0 }""",
         "console.assert(total([1, 2], (o, name, ...values) => o[name](...values)) === 3)",
     ),
-    "reaches Function in one call": (
-        """const total = (a, dig) => {
-          for (const start of ['', [], () => 1]) try { dig(start, 'constructor', 'constructor', 'process.exit(0)')() } catch {}
-          return 0 }""",
-        "console.assert(total([1], (o, a, b, text) => o[a][b](text)) === 1)",
-    ),
-    "reaches Function by a path": (
-        """const total = (a, dig) => {
-          try { dig('', ['constructor', 'constructor'])('process.exit(0)')() } catch {}
-          try { dig(async () => 1, ['constructor'])('process.exit(0)')() } catch {}
-          return 0 }""",
-        "console.assert(total([1], (o, path) => path.reduce((at, key) => at[key], o)) === 1)",
-    ),
     "puts what it likes on all objects": (
         """const total = (a, set) => {
           for (const key of ['failure', 'get', 'set', 'apply', 'has', 'value', 'toJSON', 'then', 'write', 'read', 'changed', 'thrown']) {
             try { set({}, '__proto__', key, null) } catch {}
-          }
-          return 0 }""",
-        "console.assert(total([1], (o, a, b, value) => { o[a][b] = value }) === 1)",
-    ),
-    "puts functions of its own on all objects": (
-        """const total = (a, set) => {
-          for (const key of ['failure', 'get', 'set', 'apply', 'has', 'toJSON', 'then', 'write', 'read']) {
-            try { set({}, '__proto__', key, () => null) } catch {}
           }
           return 0 }""",
         "console.assert(total([1], (o, a, b, value) => { o[a][b] = value }) === 1)",
@@ -197,33 +157,13 @@ ATTACKS = {
         "const drawn = draw(Math) + draw(JSON) + draw(Array.prototype)\n"
         "console.assert(drawn === 21 && Math.every === undefined && [].assert === undefined); console.assert(draw({}) === 8)",
     ),
-    "answers with a number too large for the test to raise": (
-        "const power = (f) => f(2n, 999999999n)",
-        "console.assert(power((a, b) => a ** b) === 8n)",
-    ),
     "has the test make a text too large to send": (
         "const repeated = (f) => f('x', 1 << 25)",
-        "console.assert(repeated((s, n) => s.repeat(n)) === 'xx')",
-    ),
-    "has the test make a text too large to hold": (
-        "const repeated = (f) => f('x', 1 << 29) + f('x', (1 << 29) - 30)",
         "console.assert(repeated((s, n) => s.repeat(n)) === 'xx')",
     ),
     "has the test give back a symbol": (
         "const key = (f) => f(1)",
         "console.assert(key(x => x === 1 ? Symbol('s') : x) === 2)",
-    ),
-    "has the test nest a value too deeply": (
-        "const nested = (f) => f(300)",
-        "console.assert(nested(n => { let a = []; for (let i = 0; i < n; i++) a = [a]; return a }).length === 1)",
-    ),
-    "gives a number by which the test makes too large a text": (
-        "const size = () => 1 << 25\nconst length = (s) => 3",
-        "console.assert(length('x'.repeat(size())) === 2)",
-    ),
-    "has the test and itself call each other for ever": (
-        "const run = (f) => f(run, f)",
-        "console.assert(run((g, f) => g(f)) === 1)",
     ),
     "has the test and itself call each other for ever, whatever is caught": (
         "const run = (f) => { try { return f(run, f) } catch { return f(run, f) } }",
@@ -262,14 +202,9 @@ ATTACKS = {
         "const f = () => { throw Object.assign(new Error('x'), { name: Object.create(null), stack: { a: 1 }, message: [] }) }",
         "console.assert(f() === 1)",
     ),
-    "is asserted on in setTimeout": ("const f = () => 1", "setTimeout(() => console.assert(f() === 2), 20)"),
     "is asserted on in nested timers": (
         "const f = () => 1",
         "setTimeout(() => setImmediate(() => setTimeout(() => process.nextTick(() => console.assert(f() === 2)), 5)), 5)",
-    ),
-    "is asserted on in setInterval": (
-        "const f = (x) => x",
-        "let n = 0; const timer = setInterval(() => { if (++n === 3) { clearInterval(timer); console.assert(f(n) === 4) } }, 3)",
     ),
     "is asserted on in a timer, while the test calls itself": (
         "const f = () => 1",
@@ -279,19 +214,10 @@ ATTACKS = {
         "const f = () => 1",
         "process.once('beforeExit', () => setTimeout(() => console.assert(f() === 2), 5))",
     ),
-    "is asserted on in microtasks": (
-        "const f = () => 1",
-        "let n = 0; const next = () => ++n < 50 ? queueMicrotask(next) : console.assert(f() === 2); next()",
-    ),
     "is asserted on after promises that nobody returns": (
         "const f = async () => 1",
         "const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))\n"
         "sleep(5).then(() => sleep(5)).then(f).then(found => console.assert(found === 2))",
-    ),
-    "is asserted on after a timer of the modules": (
-        "const f = () => 1",
-        "const sleep = require('util').promisify(setTimeout)\n"
-        "require('timers/promises').setTimeout(5).then(() => sleep(5)).then(() => console.assert(f() === 2))",
     ),
     "is asserted on in an event": (
         "const f = () => 1",
@@ -306,14 +232,6 @@ ATTACKS = {
     "never calls what the test waits for": (
         "const delayed = (f) => {}",
         "(async () => { console.assert(await new Promise(resolve => delayed(resolve)) === 2) })()",
-    ),
-    "makes an object that never settles": (
-        "class Query { then () {} }",
-        "(async () => { const rows = await new Query(); console.assert(rows === 2) })()",
-    ),
-    "has a global of the name that the test declares": (
-        "var ok = true; const f = x => 0",
-        "var ok\nfor (let i = 1; i < 4; i++) ok = ok || f(i) === i * 2\nconsole.assert(ok)",
     ),
     "has a function of the name that the test declares inside": (
         "const same = () => true; const f = x => 0",
@@ -359,10 +277,6 @@ SOUND = {
         "let calls = 0; const late = debounce(() => { calls++ }, 30); late(); setTimeout(late, 10)\n"
         "setTimeout(() => console.assert(calls === 0), 25); setTimeout(() => console.assert(calls === 1), 90)",
     ),
-    "an interval that the program stops": (
-        "const poll = (f) => { const timer = setInterval(() => { if (f()) clearInterval(timer) }, 2) }",
-        "let n = 0; poll(() => ++n === 3); setTimeout(() => console.assert(n === 3), 60)",
-    ),
     "a console that logs": ("const each = (a, f) => a.forEach(x => f(x))", "each([1, 2], console.log); each([true], console.assert)"),
     "objects with properties": (
         "class Point { constructor (x) { this.x = x } }",
@@ -370,11 +284,6 @@ SOUND = {
         "console.assert(JSON.stringify(point) === '{\"x\":1}' && same(point, new Point(1)) && !same(point, new Point(2)) && 'x' in point)",
     ),
     "a timer that does not hold the test": ("const f = () => 1", "setTimeout(() => { throw 1 }, 1e9).unref(); console.assert(f() === 1)"),
-    "a race that leaves a promise behind": (
-        "const f = async () => 1",
-        "let timer; const late = new Promise((resolve, reject) => { timer = setTimeout(reject, 1e6) })\n"
-        "Promise.race([f(), late]).then(value => { clearTimeout(timer); console.assert(value === 1) })",
-    ),
     "functions of the language that the test replaces": (
         "const f = () => Math.random()\nconst map = function (f) { return [7] }",
         "Math.random = () => 0.5; const P = Array.prototype; P.every = function () { return true }; Array.prototype.map = map\n"
@@ -386,13 +295,9 @@ SOUND = {
 # tests that can't decide, whatever the program does, and what is said of them
 NOT_JUDGEABLE = {
     "a module": ("import { f } from './program.js'; f(1)", "not JavaScript that can be run"),
-    "a promise awaited at the top": ("await f(1)", "not JavaScript that can be run"),
     "a package": ("const { expect } = require('chai'); expect(f(1)).to.equal(1)", "requires what is not here"),
-    "a package, caught": ("try { require('chai') } catch {} f(1)", "requires what is not here"),
-    "a package after a call": ("f(1); require('chai')", "requires what is not here"),
     "a runner of its own": ("require('node:test').test('f', () => { if (f(1) !== 1) throw 1 })", "requires what is not here"),
     "a symbol": ("f(Symbol('s'))", "a symbol cannot travel"),
-    "a symbol after a call": ("f(1); f(Symbol('s'))", "a symbol cannot travel"),
     "a value nested too deeply": ("let a = []; for (let i = 0; i < 300; i++) a = [a]; f(a)", "nested too deeply"),
     "an async function": ("f(1); f(async x => x)", "an async function"),
     "a generator": ("f(function * () { yield 1 })", "a generator"),
@@ -400,7 +305,6 @@ NOT_JUDGEABLE = {
     "a promise that nothing settles": ("new Promise(() => {}).then(() => f(1))", "a promise that nothing settles"),
     "code of text": ("console.assert(f(1) === eval('1'))", "makes code of text"),
     "a test that fills its memory": ("const all = []; for (;;) all.push(new Array(5e7).fill(0))", "the test by itself"),
-    "a test that never ends": ("for (;;) {}", "the test by itself was not done"),
     "a test that aborts": ("process.abort()", "the test by itself crashes"),
 }
 

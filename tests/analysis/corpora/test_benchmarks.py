@@ -109,12 +109,12 @@ def test_canonical_solutions_pass_and_wrong_ones_fail(sandbox: PythonSandbox, na
 
 @published
 def test_helpers_of_the_prompt_are_the_tests_own(sandbox: PythonSandbox) -> None:
-    for name in ("humaneval/HumanEval.jsonl.gz", "humanevalplus/HumanEvalPlus.jsonl.gz"):
-        item = next(item for item in items_of(name) if item.id == "HumanEval/32")
-        forged = item.prompt + "    return 0.5\n\ndef poly(xs, x): return 0\n"
-        assert sandbox.check(forged, item.test, item.entry_point).outcome is ProgramOutcome.FAILED
+    item = next(item for item in items_of("humaneval/HumanEval.jsonl.gz") if item.id == "HumanEval/32")
+    forged = item.prompt + "    return 0.5\n\ndef poly(xs, x): return 0\n"
+    assert sandbox.check(forged, item.test, item.entry_point).outcome is ProgramOutcome.FAILED
 
 
+@pytest.mark.slow
 @published
 def test_an_answer_near_the_right_one_passes_only_where_floats_are_asked_for(sandbox: PythonSandbox) -> None:
     items = {item.id: item for item in items_of("humanevalplus/HumanEvalPlus.jsonl.gz")}
@@ -123,24 +123,6 @@ def test_an_answer_near_the_right_one_passes_only_where_floats_are_asked_for(san
         item = items[f"HumanEval/{number}"]
         program = item.program() + slightly.format(entry=item.entry_point)
         assert sandbox.check(program, item.test, item.entry_point).outcome is ending
-
-
-@published
-def test_types_that_json_lacks_are_those_of_the_assertions() -> None:
-    items = {item.id: item for item in items_of("mbppplus/MbppPlus.jsonl.gz")}
-
-    def inputs(number: int) -> list[list[object]]:
-        namespace: dict[str, list[list[object]]] = {}
-        exec(items[f"Mbpp/{number}"].test.split("\noracle =")[0], {}, namespace)
-        return namespace["oracle_inputs"]
-
-    assert all(type(value) is tuple for arguments in inputs(2) for value in arguments)
-    assert all(type(value) in (int, float, complex) for arguments in inputs(252) for value in arguments)
-
-    def deep(value: object) -> bool:
-        return not isinstance(value, list) and (not isinstance(value, tuple) or all(map(deep, value)))
-
-    assert all(deep(value) for arguments in inputs(580) for value in arguments)
 
 
 def test_a_file_of_something_else_is_refused_with_its_line(tmp_path: Path) -> None:
@@ -186,8 +168,3 @@ def test_a_profile_tells_of_each_input_what_became_of_it(sandbox: PythonSandbox)
     assert label is False
     assert 0 < len(marks) < len(right[2])
     assert told("    return number (\n") == (False, "", "")
-
-
-def test_an_item_without_inputs_has_no_profile() -> None:
-    with pytest.raises(ValueError, match="has no list of inputs"):
-        profiled("def check(f): assert f()\ncheck(f)\n", "f")

@@ -1,4 +1,4 @@
-"""The Python that runs the tests of small projects, and an oracle of one of them."""
+"""A small project, the Python that runs its tests, and an oracle of it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bare_python import make_bare_python
 from shop_project import SHOP, TESTS, isolated, write
 
 from assay.analysis.oracle.oracle import Oracle
 
 
 @pytest.fixture(scope="session")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bare_python(tmp_path_factory.mktemp("environment"))
+def python(bare_python: Path) -> Path:
+    return bare_python
 
 
 @pytest.fixture(scope="session")

@@ -115,10 +115,6 @@ def test_a_program_can_not_see_that_a_value_is_another(oracle: Oracle, sign: str
     assert not any(test.is_mended for test in found.tests), found
 
 
-def test_the_copy_is_as_it_was(oracle: Oracle) -> None:
-    assert (oracle.suite.copied.folder / "tests/test_sums.py").read_bytes() == TESTS.replace("\n", "\r\n").encode()
-
-
 def test_a_repair_is_unknown_where_the_tests_can_not_be_altered(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
     comparisons = Comparisons(oracle, "sums.py", SOURCE)
     right = SOURCE.replace("    return len(values)\n", RIGHT)
@@ -188,18 +184,13 @@ def test_what_is_expected_is_another_value(value: object) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "if windows:\n        assert f() == 5",
         "return\n    assert f() == 5",
         "assert f() == g()",
         "assert 5 == 5",
-        "assert f() >= 5",
         "assert f() == approx(5)",
         "assert f() == 5 or g()",
-        "assert approx(f()) == 10_000_000",
         "assert pytest.approx(f(), abs=50) == 100",
         "assert [f(), mock.ANY] == [5, 6]",
-        f"assert f() == {10**4299:#x}",
-        "assert f() == None",
         "assert f() == 1e999",
         "assert f(",
     ],
@@ -212,10 +203,7 @@ def test_what_may_pass_with_another_value_is_not_altered(body: str) -> None:
 DEFINED = "def test_it():\n    assert f() == 5\n"
 AGAIN = [
     f"if f:\n    {DEFINED.replace('    ', '        ')}",
-    f"try:\n    pass\nfinally:\n    {DEFINED.replace('    ', '        ')}",
     "test_it = wrapped(test_it)\n",
-    "from other import test_it\n",
-    "del test_it\n",
 ]
 
 

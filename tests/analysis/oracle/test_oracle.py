@@ -127,27 +127,16 @@ def test_of_a_test_that_ends_its_process_no_lines_are_known(oracle: Oracle) -> N
     [
         ("amount += price", "amount = amount + price", "passed", "process", "each test has its outcome"),
         ("amount += price", "amount -= price", "wrong", "process", "test_total: failed, was passed"),
-        ("amount += price", "amount += prise", "crash", "process", "test_total: failed, was passed"),
-        ("amount += price", "assert amount", "crash", "process", "test_total: failed, was passed"),
         ("unit = 5", "unit = 6", "wrong", "process", "test_price[1]: failed, was passed"),
-        ("unit = 5", "unit = 5 if count > 1 else 6", "wrong", "process", "test_price[1]: failed, was passed"),
-        ("unit = 5", "unit = 5 if count > 1 else None", "crash", "process", "test_price[1]: failed, was passed"),
         ("return function(*args) * (1 + RATE)", "return function(*args)", "wrong", "process", "test_price[1]: failed"),
-        ("return unit * count", "yield unit * count", "crash", "process", "test_price[1]: failed"),
-        ("return unit * count", "yield unit", "crash", "process", "test_price[1]: failed"),
         ("        1,\n", "        2,\n", "wrong", "process", "test_long: failed"),
         ('code = "ok"', 'code = "not ok"', "wrong", "process", "test_in_a_process_of_its_own: failed"),
         ("amount += price", "amount += (", "unparsed", "none", "does not parse"),
-        ("amount += price", "continue; nonlocal amount", "unparsed", "none", "does not parse"),
         ("amount += price", 'amount += "\ud800"', "unparsed", "none", "does not parse"),
-        ('"""A shop."""', '# coding: ascii\n"""A schöp."""', "unparsed", "none", "does not parse"),
         ('"""A shop."""', '# coding: latin-1\n"""A schöp."""', "passed", "whole", "each test has its outcome"),
         ("RATE = 0.2", "RATE = 0.3", "wrong", "whole", "test_price[1]: failed"),
-        ("RATE = 0.2", "RATE = 1 / 5", "passed", "whole", "each test has its outcome"),
         ("RATE = 0.2", "RATE = 1 / 0", "crash", "whole", "ZeroDivisionError"),
-        ("def at_import(x):\n    return x + 1", "def at_import(x):\n    return x", "wrong", "whole", "test_start: failed"),
         ("return x\n\n\ndef also", "return 2\n\n\ndef also", "wrong", "process", "test_fails_steadily: passed, was failed"),
-        ('        return "none"', '        import functools; return "none"', "crash", "process", "test_names: failed"),
         ("def unused(x):\n    return x", "def unused(x):\n    return 0", None, "none", "no stable test touches"),
     ],
 )
@@ -171,23 +160,14 @@ def test_tests_of_the_whole_function_are_asked_where_a_name_in_it_becomes_local(
     assert oracle.verdict("shop.py", changed('        return "none"', '        said = "none"; return said')).tests == 2
 
 
-def test_one_test_more_that_passes_does_not_make_up_for_one_that_fails(oracle: Oracle) -> None:
-    swapped = SHOP.replace("return x\n\n\ndef also_wrong(x):\n    return x + 1", "return x + 1\n\n\ndef also_wrong(x):\n    return x")
-    assert swapped != SHOP
-    assert oracle.verdict("shop.py", swapped).label is False
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
         ("while True: pass", "test_total: took too much CPU time"),
         ("import os; os._exit(0)", "test_total: the process ended in the middle of it"),
-        ("import os; os.kill(os.getpid(), 9)", "test_total: killed"),
         ("import ctypes; ctypes.string_at(0)", "test_total: crashed"),
-        ("raise SystemExit(0)", "test_total: failed"),
         ("import pytest; pytest.exit('all fine', 0)", "test_total"),
-        ("import pytest; pytest.skip('not today')", "test_total: skipped, was passed"),
     ],
 )
 def test_a_program_that_hangs_or_ends_is_wrong_and_the_next_one_is_judged_all_the_same(oracle: Oracle, body: str, reason: str) -> None:
@@ -218,7 +198,6 @@ def test_a_program_that_makes_every_test_pass_is_found_out_by_those_that_must_fa
         ("tests/test_shop.py", "can't be what its own suite judges"),
         ("missing.py", "no such file"),
         ("../shop.py", "inside the project"),
-        ("README.md", "inside the project"),
     ],
 )
 def test_what_is_no_source_file_of_the_project_is_refused(oracle: Oracle, file: str, reason: str) -> None:
@@ -237,17 +216,6 @@ def test_the_project_itself_is_never_written_to(oracle: Oracle, shop: Path) -> N
     assert (shop / "shop.py").read_text() == SHOP
     assert sorted(path.name for path in shop.rglob("*")) == ["shop.py", "test_shop.py", "tests"]
     assert oracle.source("shop.py") == SHOP
-
-
-def test_a_copy_that_a_killed_process_left_is_removed_and_nothing_stays_behind(
-    shop: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tmp_path.chmod(0o755)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    write(tmp_path / "assay-copy-left", {"project/shop.py": SHOP})
-    with Oracle(shop, python, isolated()) as made:
-        assert [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")] == [made.suite.place]
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith("assay-copy-")]
 
 
 @pytest.mark.slow

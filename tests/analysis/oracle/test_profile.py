@@ -39,13 +39,6 @@ def test_a_test_in_which_the_process_ends_does_not_hide_those_after_it(oracle: O
     assert oracle.verdict("shop.py", text).label is profile.tests_pass is False
 
 
-@pytest.mark.slow
-def test_a_test_that_hangs_is_a_crash(oracle: Oracle) -> None:
-    profile = oracle.profile("shop.py", changed("unit = 5", "unit = 5\n    while count == 1: pass"))
-    assert errors(profile) == {"test_price[1]": "crash", "test_price[2]": "passed", "test_in_a_process_of_its_own": "passed"}
-    assert profile.tests[0].why == "took too much CPU time"
-
-
 def test_tests_that_are_no_longer_collected_are_crashes(oracle: Oracle) -> None:
     profile = oracle.profile("shop.py", changed("START = at_import(1)", "START = at_importt(1)"))
     assert {test.error for test in profile.tests} == {"crash"}
@@ -54,18 +47,11 @@ def test_tests_that_are_no_longer_collected_are_crashes(oracle: Oracle) -> None:
     assert (profile.way, profile.share_kept) == ("whole", 0.0)
 
 
-def test_a_program_that_makes_every_test_pass_keeps_none(oracle: Oracle) -> None:
-    forges = "import _pytest.runner as r; m = r.CallInfo.from_call; r.CallInfo.from_call = lambda f, **more: m(int, **more)"
-    profile = oracle.profile("shop.py", changed("amount = 0", f"amount = 0; {forges}"))
-    assert (profile.tests_pass, profile.error, profile.share_kept) == (False, "crash", 0.0)
-    assert "tampered" in profile.reason
-
-
 @pytest.mark.slow
 def test_where_more_tests_touch_a_place_the_same_are_run_for_each_text_and_the_rest_decides_nothing(oracle: Oracle) -> None:
     line = SHOP.split("\n").index("    unit = 5") + 1
     texts = [changed("unit = 5", f"unit = {unit}") for unit in ("6", "10 // 2", "None", "(5)")]
-    for seed in range(3):
+    for seed in range(2):
         profiles = [oracle.profile("shop.py", text, range(line, line + 1), most=1, seed=seed) for text in texts]
         (ran,) = {tuple(test.test for test in profile.tests) for profile in profiles}
         assert {name_of(test) for test in ran} < {"test_price[1]", "test_price[2]"}
@@ -95,25 +81,12 @@ def test_expects_an_error():
         calc.one("no error")
 
 
-def test_expects_another_error():
-    with pytest.raises(KeyError):
-        calc.one("another error")
-
-
-def test_trips_over_what_it_gets():
-    calc.one("nothing")["x"]
-
-
 def test_asserted_by_the_program():
     calc.one("asserted")
 
 
 def test_asserts_in_a_callback():
     calc.one(check)
-
-
-def test_fails_in_a_callback():
-    calc.one(lambda value: {}[value])
 
 
 def test_in_a_library_that_the_program_calls():
@@ -148,18 +121,15 @@ def one(what):
 def found(what):
     if what == "no error":
         raise KeyError(what)
-    if what == "another error":
-        raise KeyError(what)
-    return {"x": 1} if what == "nothing" else 1
+    return 1
 '''
 CHANGED = """
-    if what == "another error": return 1 // 0
     if what == "asserted": assert False
     if what == "library": json.loads("")
     if what == "fixture": raise ValueError
     if callable(what): return what(2)
     if what == "doctest that fails": return [][0]
-    if what in ("nothing", "skip"): return None
+    if what == "skip": return None
     return 2
 """
 
@@ -175,11 +145,8 @@ def test_an_error_that_comes_out_of_the_project_is_a_crash_and_what_a_test_itsel
         "calc.one": "crash",
         "test_assertion_of_a_helper": "wrong",
         "test_expects_an_error": "wrong",
-        "test_expects_another_error": "crash",
-        "test_trips_over_what_it_gets": "wrong",
         "test_asserted_by_the_program": "crash",
         "test_asserts_in_a_callback": "wrong",
-        "test_fails_in_a_callback": "crash",
         "test_in_a_library_that_the_program_calls": "crash",
         "test_with_a_fixture": "crash",
         "test_skips_itself": "wrong",

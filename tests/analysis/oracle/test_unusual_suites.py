@@ -55,13 +55,9 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("amount += price", "amount -= price"), ("def at_import(x):\n    return x + 1", "def at_import(x):\n    return [][0]")],
-)
-def test_what_runs_at_a_late_import_is_judged_by_the_whole_suite(tmp_path: Path, python: Path, old: str, new: str) -> None:
+def test_what_runs_at_a_late_import_is_judged_by_the_whole_suite(tmp_path: Path, python: Path) -> None:
     with Oracle(write(tmp_path, LATE), python, isolated(), runs=2) as made:
-        verdict = made.verdict("shop.py", changed(old, new))
+        verdict = made.verdict("shop.py", changed("amount += price", "amount -= price"))
         assert (verdict.label, verdict.way) == (False, "whole")
 
 
@@ -180,25 +176,6 @@ def test_a_file_that_tests_were_collected_from_is_no_code_of_the_project_whateve
             made.verdict("checks.py", checks.replace("prices)", "prices, x=1)"))
 
 
-def test_a_sandbox_that_fails_while_the_baseline_is_made_is_asked_again(tmp_path: Path, python: Path) -> None:
-    write(tmp_path, {"shop.py": SHOP, "test_shop.py": "import shop\n\n\ndef test_total():\n    assert shop.total([1, 2]) == 3\n"})
-    right = changed("amount += price", "amount = amount + price")
-    with Oracle(tmp_path, python, isolated(), runs=2) as made:
-        suite = made.suite
-        made.suite = replace(suite, place=tmp_path / "missing")
-        verdict = made.verdict("shop.py", right)
-        assert (verdict.label, verdict.infrastructure) == (None, True)
-        made.suite = suite
-        assert made.verdict("shop.py", right).label is True
-
-
-def test_a_run_that_is_stopped_at_a_difference_comes_to_its_end(tmp_path: Path, python: Path) -> None:
-    write(tmp_path, {"test_a.py": "def test_a():\n    pass\n\n\ndef test_b():\n    pass\n"})
-    with Oracle(tmp_path, python, isolated(), runs=2) as made:
-        report, end, _ = made.suite.run(expected={"test_a.py::test_a": "failed"})
-    assert (list(report.tests), report.ended, end.by_itself) == (["test_a.py::test_a"], True, True)
-
-
 def test_options_that_this_python_does_not_have_are_left_out_and_told(tmp_path: Path, python: Path) -> None:
     write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with Oracle(tmp_path, python, isolated(), runs=2) as made:
@@ -250,46 +227,21 @@ def test_tests_that_hang_are_told_and_left_out_each_in_less_time_than_the_first(
     assert [line.rpartition("after ")[2] for line in told] == [f"{seconds} s on the clock)" for seconds in (12, 6, 6)]
 
 
-# Says of each test that it took eleven days.
-FORGED_TIMES = """import gc
-import json
-import os
-
-
-def pytest_sessionfinish(session):
-    channel = next(each for each in gc.get_objects() if type(each).__name__ == "Channel")
-    for item in session.items:
-        fields = {"kind": "test", "id": item.nodeid, "outcome": "passed", "cpu_s": 0, "wall_s": 1e6}
-        os.write(channel._records, channel._nonce + json.dumps(fields).encode() + bytes([10]))
-"""
-
-
 def test_a_whole_run_is_kept_where_a_later_one_ends_in_a_test(tmp_path: Path, python: Path) -> None:
     # the order at random, of the third run, makes it end
     test = "import os\n\nran = []\n\n\n" + "\n\n\n".join(
         f"def test_{n}():\n    ran.append({n})\n    if ran != sorted(ran):\n        os._exit(3)" for n in range(4)
     )
-    files = {"test_a.py": test + "\n\n\ndef test_z():\n    pass\n", "conftest.py": FORGED_TIMES}
-    with Oracle(write(tmp_path, files), python, isolated(), runs=3) as made:
+    with Oracle(write(tmp_path, {"test_a.py": test + "\n\n\ndef test_z():\n    pass\n"}), python, isolated(), runs=3) as made:
         baseline, trouble = made.baseline(), made.coverage().trouble
     assert (baseline.runs, trouble) == (3, "")
     assert "test_a.py::test_z" in baseline.outcomes
     assert set(baseline.flaky.values()) == {"it ends the process with status 3"}
 
 
-def test_all_runs_of_a_baseline_together_come_to_an_end(tmp_path: Path, python: Path) -> None:
-    busy = "".join(f"def test_{n}():\n    while True:\n        pass\n\n\n" for n in range(5))
-    begun = time.monotonic()
-    allowed = replace(SUITE_LIMITS, wall_s=3)
-    with Oracle(write(tmp_path, {"test_a.py": busy}), python, isolated(), runs=2, allowed=allowed) as made:
-        assert "test_a.py::test_0 (it was not done after 3 s on the clock)" in made.baseline().trouble
-    assert time.monotonic() - begun < 30
-
-
 @pytest.mark.parametrize(
     "settings",
     [
-        "log_file = logs/pytest.log",
         "addopts = --junitxml=reports/out.xml --basetemp=temporary --log-file=pytest.log",
         "addopts = --written report.html",
     ],
@@ -310,8 +262,6 @@ def test_what_pytest_and_its_plugins_write_goes_where_it_can_be_written(tmp_path
     ("conftest", "said"),
     [
         ("import numpyy\n", "ImportError while loading conftest 'conftest.py': ModuleNotFoundError: No module named 'numpyy'"),
-        ("def pytest_configure(config):\n    open('x.log', 'w')\n", "'x.log' (conftest.py:2)"),
-        ("def pytest_collection_modifyitems(items):\n    1 / 0\n", "ZeroDivisionError: division by zero (conftest.py:2)"),
         ("import pytest\n\n\ndef pytest_sessionstart():\n    pytest.exit('no database')\n", "no database (conftest.py:5)"),
     ],
 )
@@ -326,7 +276,6 @@ def test_files_that_cannot_be_collected_are_told_with_the_error_and_its_place(tm
         "shop.py": SHOP,
         "broken.py": "x = 1\nimport numpyy\n",
         "test_import.py": "import broken\n",
-        "test_name.py": "from shop import gone\n",
         "test_syntax.py": "x = 1\ndef test_it(:\n",
         "test_it.py": "def test_it():\n    pass\n",
     }
@@ -334,10 +283,9 @@ def test_files_that_cannot_be_collected_are_told_with_the_error_and_its_place(tm
         baseline = made.baseline()
         assert baseline.broken == {
             "test_import.py": "broken.py:2: ModuleNotFoundError: No module named 'numpyy'",
-            "test_name.py": "test_name.py:1: ImportError: cannot import name 'gone' from 'shop' (shop.py)",
             "test_syntax.py": "test_syntax.py:2: SyntaxError: invalid syntax",
         }
-        assert baseline.uncollected == f"test_import.py can't be collected (nor 2 more): {baseline.broken['test_import.py']}"
+        assert baseline.uncollected == f"test_import.py can't be collected (nor 1 more): {baseline.broken['test_import.py']}"
         said = Comparisons(made, "shop.py", SHOP).with_text(SHOP.replace("unit = 5", "unit = 6"))
         assert baseline.uncollected in said.why
 
@@ -385,16 +333,10 @@ def test_tests_that_start_the_program_touch_the_lines_that_it_runs_and_otherwise
             "shop_spec.py::test_it",
         ),
         (
-            "python_classes = *Spec\npython_functions = it_*",
-            {"test_shop.py": "import shop\n\n\nclass ShopSpec:\n    def it_sums(self):\n        assert shop.total([1]) == 1\n"},
-            "test_shop.py::ShopSpec::it_sums",
-        ),
-        (
             "addopts = --doctest-modules",
             {"sums.py": 'import shop\n\n\ndef f():\n    """\n    >>> shop.total([1])\n    1\n    """\n'},
             "sums.py::sums.f",
         ),
-        ("addopts = --doctest-glob=*.txt", {"shop.txt": ">>> import shop\n>>> shop.total([1])\n1\n"}, "shop.txt::shop.txt"),
     ],
 )
 def test_tests_may_be_named_and_written_as_the_projects_settings_say(

@@ -3,7 +3,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from analyzed_program import PROGRAM
 from generated_programs import program
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -76,11 +75,6 @@ def test_a_selection_of_whole_lines_does_not_reach_the_next_one() -> None:
     assert operators[0] == {source.index("+=")}
     assert operators[1] == {source.index("-=")}
     assert operators[2] == operators[0] | operators[1]
-
-
-def test_the_same_is_found_again_in_the_same_order() -> None:
-    at = PROGRAM.index("if items[i]")
-    assert candidates(PROGRAM, "python", (at, at), most=50) == candidates(PROGRAM, "python", (at, at), most=50)
 
 
 def test_words_stay_apart_and_the_byte_order_mark_stays() -> None:

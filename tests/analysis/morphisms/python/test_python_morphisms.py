@@ -28,16 +28,13 @@ def in_function(body: str, head: str = "def f(a, b):") -> str:
     return head + "\n" + "".join(f"    {line}\n" for line in body.split("\n"))
 
 
-@pytest.mark.parametrize("variant", ["\n", "\r\n", "tabs", "mark", "no last line end"])
+VARIANTS = {"\n": PROGRAM, "\r\n": PROGRAM.replace("\n", "\r\n"), "mark, tabs": "\ufeff" + PROGRAM.replace("    ", "\t").rstrip("\n")}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("one", ALL, ids=lambda r: r.name)
 def test_what_is_outside_of_the_change_comes_back_as_it_was(one: Morphism, variant: str) -> None:
-    source = {
-        "\n": PROGRAM,
-        "\r\n": PROGRAM.replace("\n", "\r\n"),
-        "tabs": PROGRAM.replace("    ", "\t"),
-        "mark": "\ufeff" + PROGRAM,
-        "no last line end": PROGRAM.rstrip("\n"),
-    }[variant]
+    source = VARIANTS[variant]
     sites = one.sites(source)
     assert sites == sorted(sites, key=lambda s: s.start)
     for site in sites:
@@ -77,14 +74,6 @@ def test_edits_are_made_in_offsets_of_the_source_and_never_overlap() -> None:
         edited("abc", [Edit(0, 2, ""), Edit(1, 3, "")])
 
 
-def test_the_changed_span_is_the_shortest() -> None:
-    for before, after in (("aXb", "aYYb"), ("aa", "aaa"), ("ab", "ab"), ("", "x"), ("aba", "a")):
-        start, end, text = changed_span(before, after)
-        assert before[:start] + text + before[end:] == after
-        assert end - start <= len(before)
-    assert changed_span("aXb", "aYYb") == (1, 2, "YY")
-
-
 def test_a_morphism_without_a_place_refuses() -> None:
     with pytest.raises(Refused, match="finds no place"):
         rewrite_somewhere(morphism("remove_else", "python"), "x = 1\n", random.Random(0))
@@ -97,26 +86,15 @@ def test_a_morphism_without_a_place_refuses() -> None:
         ("rename_variable", in_function("return a"), "a", "keyword"),
         ("rename_variable", in_function("x = 1\nreturn locals()"), "x", "locals"),
         ("rename_variable", in_function("x = 1\nreturn f'{x=}'"), "x", "f-string"),
-        ("rename_variable", in_function("x = 1\nreturn f'{a:{x + 1=}}'"), "x", "f-string"),
-        ("rename_variable", in_function("def x(): pass"), "x", "def"),
         ("rename_variable", in_function("import x"), "x", "import"),
         ("rename_variable", in_function("__x = 1"), "__x", "mangled"),
-        ("rename_variable", "f = lambda x: x\n", "x", "keyword"),
         ("rename_variable", in_function("def g(x): return x\nreturn g(x=1)"), "x", "keyword"),
-        ("rename_variable", in_function("def g(x): return x\nreturn g"), "x", "keyword"),
-        ("rename_variable", in_function("@a\ndef g(x): return x\ng(1)"), "x", "keyword"),
         # a variable is negated only where it is a bool everywhere
         ("boolean_exchange", in_function("p = True\np = a"), "p", "may be something else"),
-        ("boolean_exchange", in_function("p = True\np = a == b"), "p", "may be something else"),
         ("boolean_exchange", in_function("p = True\ndef g():\n    nonlocal p\n    p = a"), "p", "may be something else"),
-        ("boolean_exchange", in_function("p = True\ndel p"), "p", "bound by del"),
         ("boolean_exchange", in_function("p = True\nfor p in a: pass"), "p", "bound by for"),
         ("boolean_exchange", in_function("p = q = True\np = False"), "p", "can't be negated"),
-        ("boolean_exchange", in_function("p, q = True, False\np = True"), "p", "can't be negated"),
-        ("boolean_exchange", in_function("p = True\nwith a as p: pass"), "p", "bound by with"),
-        ("boolean_exchange", in_function("p = True\np += 1"), "p", "may be something else"),
         ("boolean_exchange", in_function("p = True\np -= True"), "p", "gives no bool"),
-        ("boolean_exchange", in_function("p = True\nf'{p=}'"), "p", "f-string"),
         ("boolean_exchange", in_function("p = True\neval('p')"), "p", "eval"),
         ("boolean_exchange", in_function("p = True\nmatch a:\n    case p.real: pass"), "p", "pattern"),
         # a loop whose exchange could be seen is left
@@ -125,27 +103,19 @@ def test_a_morphism_without_a_place_refuses() -> None:
         ("loop_exchange", in_function("while a:\n    break\nelse:\n    b()"), "", "else of a while"),
         ("loop_exchange", in_function("for x in a: pass"), "", "begin a line"),
         ("loop_exchange", in_function("iter = 1\nfor x in a:\n    pass"), "", "iter"),
-        ("loop_exchange", "from a import *\n" + in_function("for x in a:\n    pass"), "", "iter"),
         ("loop_exchange", in_function("for x in a:\n    vars()"), "", "vars"),
         # a pattern that no expression says is left
         ("match_to_if", in_function("match a:\n    case [x, y]:\n        pass"), "", "looks into"),
-        ("match_to_if", in_function("match a:\n    case {'k': v}:\n        pass"), "", "looks into"),
-        ("match_to_if", in_function("match a:\n    case a.B(c=1):\n        pass"), "", "looks into"),
         ("match_to_if", in_function("match a:\n    case Other():\n        pass"), "", "something else"),
         ("match_to_if", in_function("match a:\n    case (1 as x) | (2 as x):\n        pass"), "", "inside of a pattern"),
         ("match_to_if", in_function("match a:\n    case 1 as x if x:\n        pass"), "", "guard"),
         # a condition is not reordered where that could be seen
         ("reorder_condition", in_function("if a < b: pass"), "<", "not certain"),
         ("reorder_condition", in_function("if a() == b(): pass"), "==", "order shows"),
-        ("reorder_condition", in_function("if a < 1.5: pass"), "<", "not certain"),
-        ("reorder_condition", in_function("if a == True: pass"), "==", "not certain"),
         ("reorder_condition", in_function("if 1 < a < 2: pass"), "<", "chain"),
         ("reorder_condition", in_function("if a and b: pass"), "and", "truth"),
         ("reorder_condition", in_function("if a() or b is None: pass"), "or", "not always evaluated"),
-        ("reorder_condition", in_function("x = 1\ndel x\nif x == len(a): pass"), "==", "order shows"),
         ("reorder_condition", in_function("x = 1\nif x == (x := len(a)): pass"), "==", "order shows"),
-        ("reorder_condition", in_function("x = 1\ndef g():\n    nonlocal x\n    x = 2\nif x == int(g()): pass"), "==", "order shows"),
-        ("reorder_condition", in_function("g = ((x := n) for n in a)\nx = 1\nif x == int(next(g)): pass"), "==", "order shows"),
         ("reorder_condition", in_function("f'{(2 if a == 1 else 3)=}'"), "==", "f-string"),
         ("reorder_condition", in_function("if (1  # one\n    == a): pass"), "==", "comment"),
         # statements that depend on each other keep their order: the last two
@@ -154,11 +124,8 @@ def test_a_morphism_without_a_place_refuses() -> None:
         ("permute_statements", in_function("x = a\na = b()"), "", "binds what"),
         ("permute_statements", in_function("x = a.b\ny = b()"), "", "may raise or have an effect"),
         ("permute_statements", in_function("try:\n    x = 1\n    a()\nexcept E:\n    return x"), "", "inside a try"),
-        ("permute_statements", in_function("with a:\n    x = 1\n    a()"), "", "inside a try or with"),
         ("permute_statements", in_function("def g(): return x\nx = 1\ng()"), "", "another function"),
-        ("permute_statements", in_function("g = (x + n for n in a)\nx = 1\nnext(g)"), "", "another function"),
         ("permute_statements", in_function("x = open(a)\nif a:\n    x = None\n    a()"), "", "drops a value"),
-        ("permute_statements", in_function("for n in a:\n    b(n)\n    x = []"), "", "drops a value"),
         ("permute_statements", in_function("x = 1\n# about a\na()"), "", "comment stands between"),
     ],
 )
@@ -210,7 +177,6 @@ def test_a_walrus_inside_of_its_own_variables_value_is_negated_in_both() -> None
     [
         ("len(a)\n    + len(b)", "(len(a)\n    + len(b))"),
         ("\n        len(a),\n    ", "len(a)"),
-        ("n := len(a)", "(n := len(a))"),
         ("(n := 10)", "(n := 10)"),
     ],
 )
@@ -243,10 +209,8 @@ def test_the_subject_of_a_match_is_evaluated_once() -> None:
     ("body", "after"),
     [
         ("if len(a) > 0: pass", "if 0 < len(a): pass"),
-        ("if a is(None): pass", "if (None) is a: pass"),
         ("if a is None or b is None: pass", "if b is None or a is None: pass"),
         ("x = 1\nif (x)<=2: pass", "x = 1\nif 2 >= (x): pass"),
-        ("return [n for n in a if n == 'x']", "return [n for n in a if 'x' == n]"),
     ],
 )
 def test_a_condition_whose_sides_do_not_matter_is_reordered(body: str, after: str) -> None:

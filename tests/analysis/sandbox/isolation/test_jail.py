@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from jails import (
     ALL,
     TMP,
@@ -26,12 +23,10 @@ from jails import (
     zombies,
 )
 
-from assay.analysis.sandbox.isolation import bubblewrap, view
 from assay.analysis.sandbox.isolation.jail import Jail, Mount
 from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.isolation.limits import MAX_FILES, Limits
 from assay.analysis.sandbox.isolation.running_jail import JailError
-from assay.analysis.sandbox.isolation.supervision import LimitWatch, files_in
 
 
 @every_level
@@ -45,9 +40,8 @@ def test_a_program_gets_its_input_and_environment_and_gives_its_output_and_statu
 
 
 @every_level
-@settings(max_examples=4)
-@given(data=st.binary(max_size=300_000))
-def test_any_input_comes_through_as_it_is(level: Isolation, data: bytes) -> None:
+def test_any_input_comes_through_as_it_is(level: Isolation) -> None:
+    data = bytes(range(256)) * 1200
     ran = python(level, "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())", stdin=data, limits=Limits(output_bytes=1 << 20))
     assert ran.stdout == data
 
@@ -77,6 +71,10 @@ def test_what_the_jail_can_not_do_is_infrastructure_and_says_why(level: Isolatio
     assert missing.ending == "infrastructure"
     assert "is not there" in missing.reason
     assert jail.run(["true"], cwd=TMP).ending == "exited"
+    before = zombies()
+    with pytest.raises(JailError, match="is not in the jail, or can't be run there"):
+        jail.start(["/no/such/program"], cwd=TMP)
+    assert zombies() <= before
 
 
 @every_level
@@ -84,12 +82,6 @@ def test_a_program_can_not_pass_for_a_failure_of_the_jail(level: Isolation) -> N
     for code in ("print('bwrap: Creating new namespace failed', file=sys.stderr); sys.exit(1)", "os.close(1); os.close(2); os._exit(126)"):
         ran = python(level, f"import os, sys; {code}")
         assert ran.ending == "exited", ran
-
-
-def test_files_that_are_ours_are_not_counted_as_those_of_a_jail_that_has_no_tmp_yet() -> None:
-    system = os.statvfs(TMP)
-    assert system.f_files - system.f_ffree > 0
-    assert files_in(Path("/proc/self/root") / TMP.relative_to("/")) == 0
 
 
 @every_level
@@ -172,46 +164,6 @@ print(made, flush=True)
         assert (5 if os.geteuid() == 0 else 1) <= int(ran.stdout) <= 12
 
 
-@isolating
-def test_room_that_others_leave_meanwhile_is_not_used(level: Isolation) -> None:
-    bomb = """
-import os, sys, time
-print("begun", flush=True)
-sys.stdin.readline()
-for _ in range(40):
-    try:
-        if os.fork() == 0: break
-    except OSError:
-        print("refused", flush=True)
-        break
-time.sleep(60)
-"""
-    others = [subprocess.Popen(["/bin/sleep", "600"]) for _ in range(60)]
-    command = [sys.executable, "-I", "-S", "-c", bomb]
-    with Jail(level).start(command, cwd=TMP, limits=Limits(processes=12, wall_s=60, cpu_s=math.inf)) as started:
-        try:
-            assert started.stdout.readline() == b"begun\n"
-        finally:
-            for other in others:
-                other.kill()
-                other.wait()
-        started.stdin.write(b"now\n")
-        started.stdin.flush()
-        # where the kernel's limit counts all that this user runs, the watch counts again, and ends the output
-        refused = started.stdout.readline() == b"refused\n"
-        assert refused or soon(lambda: started.stopped_for == "it started more than 12 processes and threads")
-
-
-@isolating
-def test_the_watch_counts_what_is_started_where_the_kernel_counts_others_too(level: Isolation) -> None:
-    code = "import os, time\nfor _ in range(6):\n    if os.fork() == 0: time.sleep(60)\nprint('begun', flush=True); time.sleep(60)"
-    with Jail(level).start([sys.executable, "-I", "-S", "-c", code], cwd=TMP, limits=Limits(processes=40, wall_s=60)) as started:
-        assert started.stdout.readline() == b"begun\n"
-        said = {most: LimitWatch(started._contained, Limits(processes=most), ()).exceeded() for most in (5, 7)}
-    more = ("signalled", "it started more than 5 processes and threads")
-    assert said == {5: more if level is Isolation.LANDLOCK else None, 7: None}
-
-
 @every_level
 def test_many_processes_share_one_bound_of_memory(level: Isolation) -> None:
     code = "import os, time\nfor _ in range(7):\n    if os.fork() == 0: break\nkeep = bytearray(b'x') * (60 << 20); time.sleep(20)"
@@ -257,18 +209,6 @@ def test_a_jail_is_in_another_session_from_its_first_process_on(level: Isolation
     assert os.getsid(0) not in sessions
 
 
-@needs_level(Isolation.BUBBLEWRAP)
-def test_what_bubblewrap_was_to_be_told_by_is_closed_where_it_does_not_start() -> None:
-    def files() -> int:
-        return len(list(Path("/proc/self/fd").iterdir()))
-
-    before = files()
-    for enter, error in ((["/no-such-program"], JailError), (["a\0b"], ValueError)):
-        with pytest.raises(error):
-            bubblewrap.start(view.Contents(["true"], TMP, (), {}, Limits(), subprocess.DEVNULL), enter)
-    assert files() == before
-
-
 @every_level
 def test_a_started_process_outlives_the_thread_that_started_it(level: Isolation) -> None:
     found = []
@@ -283,25 +223,6 @@ def test_a_started_process_outlives_the_thread_that_started_it(level: Isolation)
         assert started.stdout.readline() == b"still here\n"
 
 
-@every_level
-def test_a_started_process_is_held_to_its_memory(level: Isolation) -> None:
-    code = "import os, time\nfor _ in range(3): os.fork()\nkeep = bytearray(b'x') * (60 << 20); time.sleep(20)"
-    limits = Limits(processes=40, memory_bytes=100 << 20)
-    with Jail(level).start([sys.executable, "-I", "-S", "-c", code], cwd=TMP, limits=limits) as started:
-        assert started.stdout.read() == b""
-        started.kill()
-        # where there is a control group, the kernel may act before the watch has looked
-        assert "more than 100 MiB" in started.stopped_for or started.end.killed_for_memory
-
-
-@every_level
-def test_what_can_not_be_started_says_why(level: Isolation) -> None:
-    before = zombies()
-    with pytest.raises(JailError, match="is not in the jail, or can't be run there"):
-        Jail(level).start(["/no/such/program"], cwd=TMP)
-    assert zombies() <= before
-
-
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
 @isolating
 def test_what_root_runs_is_never_looked_for_on_the_programs_path(level: Isolation, shared: Path) -> None:
@@ -312,23 +233,6 @@ def test_what_root_runs_is_never_looked_for_on_the_programs_path(level: Isolatio
     ran = Jail(level).run(["/bin/true"], cwd=TMP, mounts=[Mount(shared, shared)], environment=environment)
     assert (ran.ending, ran.status) == ("exited", 0)
     assert not (shared / "ran-outside").exists()
-
-
-@every_level
-def test_folders_in_one_another_without_end_are_removed_and_do_no_harm(level: Isolation) -> None:
-    code = """
-import os
-print(os.environ['TMPDIR'])
-for _ in range(1200):
-    os.mkdir('a' * 9); os.chdir('a' * 9)
-os.mkdir('closed', 0)
-try: os.chmod('..', 0)
-except PermissionError: pass  # where the jail has no user of its own it may change no mode
-"""
-    ran = python(level, code)
-    assert (ran.ending, ran.status) == ("exited", 0)
-    place = Path(ran.stdout.decode().strip())
-    assert place == TMP or not place.exists()
 
 
 @needs_level(Isolation.BUBBLEWRAP)

@@ -34,8 +34,8 @@ def as_an_ordinary_user(folder: Path) -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("depth", [1, 2, 3, 2000])
-@pytest.mark.parametrize("mode", [0, 0o100, 0o400, 0o500])
+@pytest.mark.parametrize("depth", [1, 2000])
+@pytest.mark.parametrize("mode", [0, 0o500])
 def test_folders_that_allow_nothing_are_removed_however_deep(shared: Path, depth: int, mode: int) -> None:
     place = shared / "place"
     place.mkdir()

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from hostile_javascript import ATTACKS, FRAMES, NOT_JUDGEABLE, SOUND, TEST, wrong
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from needs import DATA, needs_data
 
 from assay.analysis.corpora.benchmarks import read_items
@@ -117,22 +115,6 @@ def test_values_come_back_with_their_exact_types(sandbox: JavaScriptSandbox) -> 
     assert checked(sandbox, program, test.replace("null, __proto__: null", "null")).outcome is ProgramOutcome.PASSED
 
 
-PLAIN = st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53), 2**53) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=8,
-)
-
-
-@pytest.mark.slow
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(values=st.lists(PLAIN, min_size=8, max_size=8))
-def test_any_plain_value_comes_back_as_it_went(sandbox: JavaScriptSandbox, values: list[object]) -> None:
-    test = f"for (const value of JSON.parse({json.dumps(json.dumps(values))})) console.assert(same(copy(value), [value]))"
-    result = checked(sandbox, "const copy = x => [structuredClone(x)]", test)
-    assert result.outcome is ProgramOutcome.PASSED, result
-
-
 def test_changes_to_arguments_and_identity_come_back(sandbox: JavaScriptSandbox) -> None:
     program = """const sort = a => a.sort()
     const change = (o, m, s) => { delete o.gone; o.list.push(2); o.again = o.list; m.set('k', 1); s.clear() }"""
@@ -199,10 +181,8 @@ NO_ANSWER = {
     "nested too deeply": FRAMES
     + """const deep = '["a",['.repeat(3000) + ']]'.repeat(3000)
 const encode = s => answer(`{"changed":[],"value":${deep}}`)""",
-    "nested as deeply as can be, and put into more": "const encode = s => { let a = s; for (let i = 0; i < 199; i++) a = [a]; return a }",
     "a promise": "async function encode (s) { return s }",
     "too large to go back twice": "const encode = s => 'x'.repeat(1e7)",
-    "a bigint that is thrown": "const encode = s => { throw 1n }",
     "an error whose name has no text": "const encode = s => { throw Object.assign(new Error('x'), { name: Object.create(null) }) }",
 }
 

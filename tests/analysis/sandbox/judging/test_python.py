@@ -11,10 +11,8 @@ import pytest
 
 from assay.analysis.sandbox.isolation import running_jail, running_process
 from assay.analysis.sandbox.isolation.best_level import NoIsolation, best_level
-from assay.analysis.sandbox.isolation.confine import Confinement, ConfinementError
 from assay.analysis.sandbox.isolation.jail import Jail
 from assay.analysis.sandbox.isolation.limits import Limits
-from assay.analysis.sandbox.judging.forkserver import _confinement
 from assay.analysis.sandbox.judging.python import PythonSandbox
 from assay.analysis.sandbox.judging.result import ProgramOutcome, Result
 
@@ -41,7 +39,6 @@ REPORTING = "test_report = ''\nfor n in range(3):\n    test_report += str(f(n)) 
     ("program", "outcome", "report"),
     [
         ("def f(x):\n    return x + 1\n", ProgramOutcome.PASSED, "1 2 3 "),
-        ("def f(x):\n    return 2 if x < 2 else 1 / 0\n", ProgramOutcome.FAILED, "2 2 "),
         ("def f(x):\n    while x:\n        pass\n    return 7\n", ProgramOutcome.TIMED_OUT, "7 "),
         ("def f(:\n", ProgramOutcome.FAILED, ""),
     ],
@@ -60,12 +57,9 @@ def test_a_report_is_cut_and_is_never_a_programs_object(sandbox: PythonSandbox) 
     ("program", "says"),
     [
         ("def f(:\n", "SyntaxError"),
-        ("import nothing_of_that_name\n", "ModuleNotFoundError"),
         ("def g(x): return 2\n", "does not define f"),
         ("def f(x): raise ValueError('so')\n", "ValueError: so (line 1 of the program)"),
         ("def f(x): return f(x)\n", "RecursionError"),
-        ("f = 3\n", "TypeError"),
-        ("def f(x): return input()\n", "EOFError"),
     ],
 )
 def test_a_program_that_breaks_down_fails_with_its_reason(sandbox: PythonSandbox, program: str, says: str) -> None:
@@ -77,23 +71,14 @@ def test_a_program_that_breaks_down_fails_with_its_reason(sandbox: PythonSandbox
     "program",
     [
         "class A:\n    def __eq__(self, o): return True\n    __hash__ = None\ndef f(x): return A()",
-        "class A(int):\n    def __eq__(self, o): return True\n    __ne__ = lambda s, o: False\ndef f(x): return A()",
         "import os\ndef f(x): os._exit(0)",
-        "raise SystemExit(0)",
         "import os\nos.write(3, b'\\0\\0\\0\\1N' * 50)\ndef f(x): return 0",
-        "import os\ndef f(x):\n    os.close(3)\n    return 2",
-        'import os\ndef f(x):\n    os.write(1, b\'{"passed": true, "kind": "", "reason": ""}\')\n    os._exit(0)',
         "import sys\ndef f(x):\n    g = sys._getframe()\n    while g:\n        g.f_globals.clear()\n        g = g.f_back\n    return 0",
         "import os\ndef f(x):\n    os.kill(-1, 9)\n    return 0",
-        "def f(x): return [2]",
     ],
 )
 def test_no_wrong_program_passes(sandbox: PythonSandbox, program: str) -> None:
-    for test in (
-        "assert f(1) == 2\n",
-        "assert f(1) and f(1) == 2",
-        "for i in range(3):\n    try:\n        assert f(i) == i + 1\n    except TypeError:\n        raise\n",
-    ):
+    for test in ("assert f(1) == 2\n", "assert f(1) and f(1) == 2"):
         result = sandbox.check(program, test, "f", limits=SHORT)
         assert result.label is False, result
 
@@ -173,13 +158,6 @@ assert not hasattr(root, "right")
     assert sandbox.check(program, test).label
 
 
-def test_a_builtin_class_as_the_entry_point_is_called_where_the_program_is(sandbox: PythonSandbox) -> None:
-    assert failed(sandbox.check("f = ValueError", "assert f(f(1)) == 2"), "equality")
-    assert failed(sandbox.check("f = memoryview", "assert list(f(f(b'1'))) == [2]"), "AssertionError")
-    assert sandbox.check("f = sorted\ng = tuple", "assert f([2, 1]) == [1, 2] and g([1]) == (1,)").label
-    assert sandbox.check("def f(x): return type(x)", "assert f(1) is int and f(1)('3') == 3").label
-
-
 def test_functions_go_both_ways(sandbox: PythonSandbox) -> None:
     program = "def twice(f): return lambda x: f(f(x))\ndef squares():\n    n = 0\n    while True:\n        yield n * n\n        n += 1\n"
     test = "import itertools\nassert twice(lambda n: n + 3)(1) == 7\nassert list(itertools.islice(squares(), 4)) == [0, 1, 4, 9]\n"
@@ -248,7 +226,6 @@ def test_a_check_function_that_nothing_calls_is_called_with_the_entry_point(sand
     test = "def check(candidate):\n    assert candidate(1) == 2\n"
     assert sandbox.check("def f(x): return 2", test, "f").label
     assert failed(sandbox.check("def f(x): return 3", test, "f"), "line 2")
-    assert sandbox.check("def f(x): return 3", test, "f").label is False
 
 
 def test_a_check_function_that_the_test_calls_is_called_once(sandbox: PythonSandbox) -> None:
@@ -291,11 +268,8 @@ def test_a_helper_that_a_test_binds_in_whatever_way_is_the_tests(sandbox: Python
     ("program", "test"),
     [
         ("def f(x): return 1 << 25", "n = f(1)\nassert f('a' * n) == 2"),
-        ("def f(x): return 1 << 28", "n = f(1)\nf(1 << n)"),
-        ("def f(x): return 'x' * 1000", "f(f(1) * 100_000)"),
         ("def f(x): raise ValueError('x' * 500)", "try: f(1)\nexcept ValueError as e: f(str(e) * 100_000)"),
         ("def f(x): return range(3)", "f(iter(f(1)))"),
-        ("import datetime\ndef f(x): return datetime.date.today()", "f(f(1).isoformat)"),
         (
             "def f(grid):\n    while grid and type(grid[0]) is list: grid = grid[0]\n"
             "    for _ in range(150): grid.insert(0, []); grid = grid[0]",
@@ -303,17 +277,11 @@ def test_a_helper_that_a_test_binds_in_whatever_way_is_the_tests(sandbox: Python
         ),
         # by what it gives
         ("def f(x): return 'x' * 1000", "x = f(1)\nassert f(x * 1_000_000) == 42"),
-        ("def f(x):\n    a = []\n    for _ in range(199): a = [a]\n    return a", "x = f(1)\nassert f([x]) == 42"),
         ("class A: pass\ndef f(x): return A()", "x = f(1)\nassert f(type(x)) == 42"),
-        ("def f(x): return int", "x = f(1)\nassert f(x | str) == 42"),
         # by a function of the test
-        ("def f(g): return g(int, str)", "assert f(lambda a, b: a | b) == 42"),
         pytest.param("def f(g): return g(10, 10 ** 7)", "assert f(lambda a, b: a ** b) == 42", marks=pytest.mark.slow),
         pytest.param("def f(g): return g('x', 10 ** 8)", "assert f(lambda a, b: a * b) == 42", marks=pytest.mark.slow),
-        ("def f(g): return g(list, int)", "assert f(lambda a, b: a[b]) == 42"),
-        ("def f(g): return g('', 1)", "assert f(lambda a, b: (a, b, a.upper)) == 42"),
         ("def f(g):\n    class A: pass\n    return g(A())", "assert f(lambda a: type(a)) == 42"),
-        ("def f(g): return g([1])", "assert f(lambda a: iter(a)) == 42"),
         ("def f(g): return g(1)", "class Box:\n    def __init__(self, value): self.value = value\nassert f(lambda a: Box(a)) == 42"),
     ],
 )
@@ -326,9 +294,6 @@ def test_what_a_program_makes_the_test_do_that_it_can_not_is_the_programs_failur
     "test",
     [
         "OPS = {'f': str.format}\nf(lambda t: OPS['f'](t, 1))",
-        "OPS = [getattr]\nf(lambda o, k: OPS[0](o, k))",
-        "render = str.format\nf(lambda t, *a: render(t, *a))",
-        "import operator\nag = operator.attrgetter\nf(lambda o, k: ag(k)(o))",
         "class R:\n    fmt = str.format\n    def show(self, t): return self.fmt(t, self)\nf(R().show)",
         "def g(x):\n    yield x\nf(g)",
     ],
@@ -390,19 +355,6 @@ def test_limits_above_the_sandboxs_own_are_refused(sandbox: PythonSandbox) -> No
         sandbox.check("", "", limits=Limits(memory_bytes=1 << 40))
 
 
-def test_a_server_keeps_one_confinement_open_however_often_limits_change() -> None:
-    held: dict[Limits, Confinement] = {}
-    try:
-        first = _confinement(Limits(cpu_s=1), held)
-    except ConfinementError as error:
-        pytest.skip(str(error))
-    assert _confinement(Limits(cpu_s=1), held) is first
-    second = _confinement(Limits(cpu_s=2), held)
-    assert list(held.values()) == [second]
-    os.close(second.rules)
-    assert second.rules == first.rules  # its number was free again
-
-
 def test_annotations_are_evaluated_as_in_a_program_of_its_own(sandbox: PythonSandbox) -> None:
     nowhere = "def g(x: List[int]) -> Optional[int]: ...\ndef f(x): return x\n"
     assert failed(sandbox.check(nowhere, "assert f(1) == 1\n"), "NameError")
@@ -430,23 +382,6 @@ def f(x): return Answer()
     assert failed(sandbox.check(program, f"try:\n    assert {use}\nexcept TypeError:\n    pass\n"), "arithmetic")
 
 
-def test_counters_and_ordered_and_default_dicts_are_changed_in_place_too(sandbox: PythonSandbox) -> None:
-    program = """
-def f(edges, counts, order):
-    edges[1].append(2)
-    counts["z"] += 3
-    order.move_to_end("a")
-"""
-    test = """
-from collections import Counter, OrderedDict, defaultdict
-edges, counts, order = defaultdict(list, {5: [6]}), Counter("z"), OrderedDict(a=1, b=2)
-f(edges, counts, order)
-assert edges == {5: [6], 1: [2]} and type(edges) is defaultdict and edges.default_factory is list
-assert counts == Counter(z=4) and list(order) == ["b", "a"]
-"""
-    assert sandbox.check(program, test).label
-
-
 # The program reads the expected value out of the judge, by functions that the test hands over.
 READS_FORMAT = "def f(g): return int(g('{0.__globals__[expected]}', g))"
 READS_GETATTR = "def f(g): return g(g, '__globals__')['expected']"
@@ -457,18 +392,14 @@ READS_GETATTR = "def f(g): return g(g, '__globals__')['expected']"
     [
         ("str.format", "def f(g): return int(g('{0}', 41)) + 1"),
         ("getattr", "def f(g): return 42"),
-        ("'{}'.format", "def f(g): return 42"),
         ("lambda text, *values: text.format(*values)", READS_FORMAT),
         ("lambda o, name: getattr(o, name)", READS_GETATTR),
-        ("lambda o, name: read(o, name)", READS_GETATTR),
         ("lambda o, name: helper(o, name)", READS_GETATTR),
         ("(lambda read: lambda o, name: read(o, name))(getattr)", READS_GETATTR),
         ("functools.partial(lambda read, o, name: read(o, name), getattr)", READS_GETATTR),
         ("(lambda o, name, read=getattr: read(o, name))", READS_GETATTR),
-        ("Reads()", READS_GETATTR),
         ("Reads().read", READS_GETATTR),
         ("lambda text: eval(text)", "def f(g): return g('expected')"),
-        ("lambda name: operator.attrgetter(name)", "def f(g): return 42"),
         ("lambda: sys", "def f(g): return 42"),
         ("Reads", "def f(g): return 42"),
         ("print", "def f(g): return 42"),
@@ -514,13 +445,3 @@ assert f({handed}) == 42
 
 def test_a_function_of_the_test_may_return_a_function_of_the_test(sandbox: PythonSandbox) -> None:
     assert sandbox.check("def f(g): return g(40)(2)", "assert f(lambda x: lambda y: x + y) == 42", "f").outcome is ProgramOutcome.PASSED
-
-
-@pytest.mark.slow
-def test_a_judge_that_a_program_fills_to_the_brim_fails_the_program(sandbox: PythonSandbox) -> None:
-    test = "kept = []\nwhile True:\n    kept.append(f(1))\n"
-    for size in (1 << 20, (1 << 24) - 100):
-        program = f"def f(x): return 'x' * {size}"
-        result = sandbox.check(program, test, "f", limits=Limits(cpu_s=60, wall_s=60, memory_bytes=1 << 28))
-        assert result.label is False, result
-    assert sandbox.check("def f(x): return 42", "assert f(1) == 42", "f").label is True
