@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.folds import folds_of, numbered
-from assay.calibration.fitting.model_selection import fit_map, mean_and_standard_error, select_map
+from assay.calibration.fitting.model_selection import fit_map, select_map
 from assay.calibration.metrics.scores import log_loss
 
 NAMES = ["total_logprob"]
@@ -41,13 +41,6 @@ def test_where_platt_can_not_bend_a_richer_map_is_taken_and_is_nearer_to_the_tru
             np.abs(sigmoid(fit_map(c, x, y, NAMES).log_odds(x)) - truth).mean() for c in (choice, select_map(x, y, groups, NAMES, "platt"))
         ]
         assert errors[0] < 0.7 * errors[1]
-
-
-def test_a_gain_is_counted_in_standard_errors_of_groups_not_of_samples() -> None:
-    groups = np.repeat(np.arange(10), 100)
-    values = np.repeat(np.random.default_rng(0).normal(0.1, 1, 10), 100)
-    assert mean_and_standard_error(values, groups)[1] == pytest.approx(np.std(values[::100], ddof=1) / np.sqrt(10))
-    assert mean_and_standard_error(values, np.arange(1000))[1] < mean_and_standard_error(values, groups)[1] / 5
 
 
 def test_what_only_tells_groups_apart_wins_nothing() -> None:
