@@ -200,15 +200,6 @@ def test_half_a_character_from_an_editor_does_not_stop_an_event(path: Path) -> N
     assert asked == request("b", measures={"?": 1.0})
 
 
-def test_pruning_by_age_deletes_what_is_older_whatever_stands_before_it(path: Path) -> None:
-    day = 86_400_000
-    with EventLog(path, create=True) as log:
-        log.append([new(EventsDropped(count=age), time_ms=BEGAN_MS - age * day) for age in (-400, 10, 200, 179, 181, 0)])
-        assert sum(log.prune(180, 256, now_ms=BEGAN_MS)) == 2
-        assert [row.event for row in log.rows()] == [EventsDropped(count=age) for age in (-400, 10, 179, 0)]
-        assert sum(log.prune(180, 256, now_ms=BEGAN_MS)) == 0
-
-
 def test_pruning_by_size_deletes_the_oldest_and_gives_the_space_back_to_the_disk(path: Path) -> None:
     with EventLog(path, create=True) as log:
         for begin in range(0, 6000, 1000):
