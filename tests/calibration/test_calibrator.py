@@ -26,10 +26,14 @@ def calibrator() -> Calibrator:
 
 
 def test_what_is_saved_is_loaded_again(calibrator: Calibrator, tmp_path: Path) -> None:
-    save(calibrator, tmp_path / "c.json")
-    assert load(tmp_path / "c.json") == calibrator
-    assert load(tmp_path / "c.json").id == calibrator.id
-    assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+    path = tmp_path / "c.json"
+    save(calibrator, path)
+    assert load(path) == calibrator
+    assert [file.name for file in tmp_path.iterdir()] == ["c.json"]
+    several = replace(calibrator, fitted_on=replace(calibrator.fitted_on, alternatives=4))
+    save(several, path)
+    assert load(path) == several
+    assert several.id != calibrator.id
 
 
 def put(document: dict[str, Any], field: str, value: object) -> None:
@@ -42,51 +46,28 @@ def put(document: dict[str, Any], field: str, value: object) -> None:
         document[last] = value
 
 
-def test_the_number_of_alternatives_is_kept_and_first_choices_have_none(calibrator: Calibrator, tmp_path: Path) -> None:
-    path = tmp_path / "c.json"
-    save(calibrator, path)
-    assert "alternatives" not in json.loads(path.read_text())["fitted_on"]
-    assert load(path) == calibrator
-    several = replace(calibrator, fitted_on=replace(calibrator.fitted_on, alternatives=4))
-    save(several, path)
-    assert load(path) == several
-    assert several.id != calibrator.id
-
-
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
         ("schema", "assay/calibrator/1", "schema: 'assay/calibrator/1', this version of Assay reads 'assay/calibrator/2'"),
         ("event", "correct", "event: 'correct' is none of"),
-        ("event", ..., "missing required field `event`"),
         ("colour", 1, "colour: unknown field"),
-        ("evidence.colour", 1, "evidence.colour: unknown field"),
         ("features", [], "features: needs at least one"),
         ("features", ["magic"], "features: unknown measure"),
         ("ranges", [[2, 1]], "ranges: low above high"),
         ("ranges", [[-2, 0.5]], "ranges: total_logprob holds a positive log-probability"),
-        ("ranges", [[1]], r"ranges\[0\]: Expected `array` of length 2"),
         ("map.kind", "forest", "map: kind is none of base_rate, platt, .*venn_abers"),
-        ("map.kind", "beta", "map: Object missing required field `c`"),
         ("map.colour", 1, "map: colour: unknown field"),
-        ("map", [1], "map: kind is none of"),
         ("map.intercept", "1", "map: intercept: Expected `float`, got `str`"),
-        ("map.intercept", float("nan"), "NaN is not a number"),
         ("map.intercept", 1e300, "map: a parameter is larger than 1e.12"),
         ("map.slopes", [1.0, 2.0], "map.slopes: 2 for 1 features"),
-        ("map.covariance", [[1.0]], "map.covariance: not 2 by 2"),
         ("map.covariance", [[1.0, 0.0], [0.0, -1.0]], "map.covariance: has a negative variance"),
         ("map.covariance", [[1.0, 0.0], [0.5, 1.0]], "map.covariance: not symmetric"),
-        ("map.ridge", -1, "map.ridge: negative"),
-        ("between_group_sd", -1, "between_group_sd: Expected `float` >= 0"),
         ("levels", ["user", "language"], "levels: not of language, project, user in this order"),
         ("fitted_on.model", "gpt", "fitted_on.model: Expected 16 lower-case hex digits"),
-        ("fitted_on.n", 0, "fitted_on.n: Expected `int` >= 1"),
         ("fitted_on.n", 3, "fitted_on.n: less than positives or groups"),
-        ("fitted_on.groups", 1, "fitted_on.groups: Expected `int` >= 2"),
         ("features", ["agreement"], "fitted_on.alternatives: 1, and first choices alone have no agreement"),
         ("fitted_on.date", "yesterday", "fitted_on.date: not an ISO 8601"),
-        ("fitted_on.date", "2026-11-20T10:00:00", "fitted_on.date: not an ISO 8601"),
         ("status", "fine", "status: Invalid enum value 'fine'"),
     ],
 )
@@ -101,16 +82,11 @@ def test_a_damaged_file_is_refused_with_the_reason(calibrator: Calibrator, tmp_p
     assert str(refused.value).startswith(str(path))
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b"\x80\x04K\x01."])
+@pytest.mark.parametrize("content", [b"{", b"[]", b"\xff", b"[" * 100_000])
 def test_what_is_no_calibrator_at_all_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "c.json").write_bytes(content)
     with pytest.raises(CalibratorError, match=r"c.json"):
         load(tmp_path / "c.json")
-
-
-def test_the_id_changes_with_the_content(calibrator: Calibrator) -> None:
-    assert replace(calibrator, reason="another").id != calibrator.id
-    assert len(calibrator.id) == 16
 
 
 def test_the_range_is_the_documented_formula(calibrator: Calibrator) -> None:
@@ -166,19 +142,18 @@ def with_length(calibrator: Calibrator) -> Calibrator:
     )
 
 
-@pytest.mark.parametrize("status", ["uninformative", "insufficient"])
-def test_without_skill_there_is_no_number(calibrator: Calibrator, status: Any) -> None:
-    found = confidence(replace(calibrator, status=status), {"total_logprob": -1.0})
-    assert (found.status, found.probability, found.low, found.high, found.band) == (status, None, None, None, "no evidence")
+def test_without_skill_or_without_a_calibrator_there_is_no_number(calibrator: Calibrator) -> None:
+    found = confidence(replace(calibrator, status="uninformative"), {"total_logprob": -1.0})
+    assert (found.status, found.probability, found.low, found.high, found.band) == ("uninformative", None, None, None, "no evidence")
+    found = uncalibrated("exact_match")
+    assert (found.status, found.probability, found.calibrator, found.text) == ("uncalibrated", None, None, "○ no evidence")
 
 
 @pytest.mark.parametrize(
     ("measures", "status", "reason"),
     [
         ({"total_logprob": -1.0, "length": 1e6}, "outside", "length is 1e[+]06, the calibrator has seen 1 to 9"),
-        ({"total_logprob": -1.0, "length": 0.0}, "outside", "length is 0, the calibrator has seen 1 to 9"),
         ({"total_logprob": -1e6, "length": 1e6}, "outside", "length is 1e[+]06, the calibrator has seen"),
-        ({"total_logprob": float("nan"), "length": 3.0}, "missing", "total_logprob is nan"),
         ({"length": 3.0}, "missing", "total_logprob is not known"),
     ],
 )
@@ -205,19 +180,10 @@ def test_what_is_less_sure_than_all_seen_has_the_lowest_number(calibrator: Calib
     assert found.high >= both.bound
 
 
-def test_what_is_surer_than_anything_that_it_has_seen_has_the_number_of_the_surest(calibrator: Calibrator) -> None:
-    assert confidence(calibrator, {"total_logprob": 0.0}) == confidence(calibrator, {"total_logprob": calibrator.ranges[0][1]})
-
-
 @given(st.floats(-1e6, 0.0), st.floats(0.0, 1e3))
 def test_surer_never_means_less_likely_within_the_range_and_beyond_it(calibrator: Calibrator, measure: float, more: float) -> None:
     less, surer = (confidence(calibrator, {"total_logprob": value}).probability for value in (measure, min(0.0, measure + more)))
     assert less <= surer
-
-
-def test_without_a_calibrator_there_is_no_number() -> None:
-    found = uncalibrated("exact_match")
-    assert (found.status, found.probability, found.calibrator, found.text) == ("uncalibrated", None, None, "○ no evidence")
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

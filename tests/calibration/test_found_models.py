@@ -1,8 +1,12 @@
-"""Found models have the calibrators for them, a speed, and the next step."""
+"""Found models have the calibrators for them, a speed, and the next step; of the catalogue's one is recommended."""
+
+from dataclasses import replace
 
 from assay.calibration.found_models import Listed, entries_for, entries_of, next_step, speed_of
+from assay.calibration.offered_models import Offer, Speeds, seconds, with_recommended
 from assay.calibration.registry import Registry, load_registry
 from assay.inference.found.model import FoundModel
+from assay.inference.hub.catalogue import Entry
 
 REGISTRY = load_registry()
 
@@ -56,3 +60,40 @@ def test_a_model_with_calibrators_needs_no_next_step() -> None:
     assert step.command is None
     assert "python" in step.advice
     assert entries_of(Registry((), ()), fingerprint) == ()
+
+
+SMALL = Entry("small", "o/r", "s.gguf", 500_000_000, "apache-2.0", "qwen2.5-coder", bytes=500_000_000)
+LARGE = Entry("large", "o/r", "l.gguf", 7_000_000_000, "apache-2.0", "qwen2.5-coder", bytes=5_000_000_000)
+
+
+def offers_at(speeds: Speeds | None) -> list[Offer]:
+    return [Offer(entry, *seconds(entry, speeds), True, "none", None) for entry in (SMALL, LARGE)]
+
+
+def test_times_follow_the_weights_and_the_prompt() -> None:
+    slow, fast = Speeds(2e10, 1e11), Speeds(4e10, 1e11)
+    place, typing = seconds(SMALL, slow)
+    assert abs(place - (480 * 5e8 / 1e11 + 10 * 5e8 / 2e10)) < 1e-9
+    assert abs(typing - (8 * 5e8 / 1e11 + 10 * 5e8 / 2e10)) < 1e-9
+    assert seconds(SMALL, fast)[1] < typing  # type: ignore[operator]
+    # At a new place as much is read as a prompt of its size has.
+    assert seconds(SMALL, Speeds(2e10, 4e11))[0] == 800 * 5e8 / 4e11 + 10 * 5e8 / 2e10
+    assert seconds(SMALL, None) == (None, None)
+    # A prompt is read faster with K-quants.
+    assert seconds(replace(SMALL, bytes=300_000_000), slow)[1] == 8 * 5e8 / 2e11 + 10 * 3e8 / 2e10
+
+
+def test_the_largest_that_is_fast_enough_is_recommended() -> None:
+    def recommended(offers: list[Offer]) -> list[str]:
+        return [offer.entry.name for offer in with_recommended(offers) if offer.recommended]
+
+    assert recommended(offers_at(Speeds(2e10, 1e11))) == ["small"]
+    assert recommended(offers_at(Speeds(2e12, 1e13))) == ["large"]
+    assert recommended(offers_at(None)) == ["large"]
+    # Where none is fast enough, the smallest; one that does not fit never.
+    assert recommended(offers_at(Speeds(1e9, 1e9))) == ["small"]
+    small, large = offers_at(None)
+    assert recommended([small, replace(large, fits=False)]) == ["small"]
+    assert recommended([replace(small, fits=False)]) == []
+    for unfit in (replace(LARGE, commercial_use=False), replace(LARGE, family="codegemma")):
+        assert recommended([small, replace(large, entry=unfit)]) == ["small"]

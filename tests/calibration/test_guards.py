@@ -44,7 +44,7 @@ def test_where_all_is_well_every_guard_lets_pass() -> None:
     assert status_of(guards())[0] == "informative"
 
 
-@pytest.mark.parametrize(("low", "status"), [(-0.001, "uninformative"), (0.0, "uninformative"), (0.001, "informative")])
+@pytest.mark.parametrize(("low", "status"), [(0.0, "uninformative"), (0.001, "informative")])
 def test_a_skill_score_whose_interval_includes_0_is_no_skill_however_high_it_is(low: float, status: str) -> None:
     found = guards(evidence=replace(EVIDENCE, skill=Interval(0.3, low, 0.6)))
     assert status_of(found)[0] == status
@@ -61,12 +61,9 @@ def test_probabilities_that_collapse_are_not_shown_also_where_a_few_are_elsewher
     ("fitted", "measure", "passes"),
     [
         (platt(0.5), "total_logprob", True),
-        (platt(0.0), "total_logprob", False),
         (platt(-0.5), "total_logprob", False),
-        (platt(-0.5), "mean_entropy", True),
         (platt(0.5), "mean_entropy", False),
         (platt(-0.5), "length", True),
-        (platt(0.0), "length", True),
         (TemperatureMap("temperature", -1.0, 0.1), "total_logprob", False),
     ],
 )

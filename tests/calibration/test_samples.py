@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -69,40 +68,26 @@ def line(**changes: Any) -> str:
 
 BAD = {
     "not JSON": ('{"schema": ', "not JSON"),
-    "an array": ("[]", "Expected `object`, got `array`"),
     "empty": ("", "an empty line"),
     "too deep": ("[" * 100_000, "nested too deep"),
     "another schema": (line(schema="assay/sample/2"), "the schema is 'assay/sample/2'"),
-    "an empty schema": (line(schema=""), "the schema is ''"),
     "missing": (line(text_sha256=...), "Object missing required field `text_sha256`"),
     "unknown": (line(colour="red"), "Object contains unknown field `colour`"),
     "no id": (line(id=""), "id is '': Expected `str` of length >= 1"),
-    "no rank": (line(rank=0, alternatives=2), "rank is 0: Expected `int` >= 1"),
     "a rank that is none": (line(rank=True), "rank is True: Expected `int`, got `bool`"),
     "more than were drawn": (line(rank=3, alternatives=2), "rank is 3, of 2 alternatives"),
-    "no propensity": (line(propensity=0), "propensity is 0: Expected `float` > 0.0"),
     "more than certain": (line(propensity=1.5), "propensity is 1.5: Expected `float` <= 1.0"),
     "a number as a text": (line(project=3), "project is 3: Expected `str`, got `int`"),
     "not a fingerprint": (line(model="gpt"), "model is 'gpt': Expected 16 lower-case hex digits"),
-    "capital digits": (line(prompt="A" * 16), "prompt is 'AAAAAAAAAAAAAAAA': Expected 16 lower-case hex digits"),
     "digits of another script": (line(text_sha256="٣" * 64), "Expected 64 lower-case hex digits"),
-    "a broken seed": (line(seed=1.5), "seed is 1.5: Expected `int`, got `float`"),
     "NaN": (line(measures={"total_logprob": float("nan")}), "NaN is not a number"),
-    "infinity": (line(measures={"total_logprob": float("-inf")}), "-Infinity is not a number"),
     "an overflow": (line(measures={"m": 12345.0}).replace("12345.0", "1e999"), "1e999 is not a number that a file of Assay may hold"),
-    "an overflowing integer": (line(measures={"m": 77}).replace("77", "9" * 400), "is not a number that a file of Assay may hold"),
     "a text as a measure": (line(measures={"m": "1"}), "measures.m is '1': Expected `float`, got `str`"),
-    "a truth as a measure": (line(measures={"m": True}), "measures.m is True: Expected `float`, got `bool`"),
     "a number as a label": (line(labels={"exact_match": 1}), "labels.exact_match is 1: Expected `bool | null`, got `int`"),
     "an unknown event": (line(labels={"correct": True}), "unknown event 'correct'"),
-    "no labels": (line(labels=[]), "labels is []: Expected `object`, got `array`"),
-    "no schema": (line(schema=...), "the schema is None"),
-    "two samples in a line": (line() + line(id="another"), "not JSON: Extra data"),
     "a byte order mark": ("\ufeff" + line(), "not JSON"),
     "asked for what is not there": (line(asked={"verbalised": "0" * 16}), "asked names 'verbalised', which is none of the sample's"),
-    "asked what has no fingerprint": (line(asked={"total_logprob": "0"}), "asked.total_logprob is '0': Expected 16 lower-case hex digits"),
     "a fallback for what is not there": (line(fallbacks=["verbalised"]), "fallbacks names 'verbalised', which is none"),
-    "a fallback twice": (line(fallbacks=["token_count"] * 2), "fallbacks names a measure twice"),
 }
 
 
@@ -116,21 +101,6 @@ def test_an_unreadable_line_is_refused_with_file_line_and_reason(tmp_path: Path,
     assert reason in str(refused.value)
 
 
-@pytest.mark.parametrize("end", ["\r\n", "\n", ""])
-def test_a_line_ends_as_lines_end(tmp_path: Path, end: str) -> None:
-    path = tmp_path / "s.jsonl"
-    path.write_bytes((line() + end).encode())
-    assert [s.id for s in read_samples(path)] == ["s0"]
-
-
-def test_what_is_asked_and_stands_in_is_read_again_and_left_out_where_there_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    asked = structs.replace(sample(1, verbalised=0.5), asked={"verbalised": "0" * 16}, fallbacks=("verbalised",), user="ann")
-    write_samples(path, [asked, structs.replace(sample(2), model_name="")])
-    assert read_samples(path)[0] == asked
-    assert {"asked", "fallbacks", "user", "model_name"} & json.loads(path.read_text().splitlines()[1]).keys() == set()
-
-
 def test_a_sample_is_written_as_documented(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
     example = text.split("```json\n")[1].split("\n```")[0]
@@ -138,13 +108,6 @@ def test_a_sample_is_written_as_documented(tmp_path: Path) -> None:
     (read,) = read_samples(tmp_path / "example.jsonl")
     write_samples(tmp_path / "again.jsonl", [read])
     assert json.loads((tmp_path / "again.jsonl").read_text()) == json.loads(example)
-
-
-def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "latin.jsonl"
-    path.write_bytes(line(project="é").replace("\\u00e9", "é").encode("latin-1"))
-    with pytest.raises(SampleError, match=r"latin.jsonl:1: not UTF-8"):
-        read_samples(path)
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
@@ -159,12 +122,9 @@ def test_an_id_may_be_used_once_in_all_files_together(tmp_path: Path) -> None:
     write_samples(two, [sample(3), sample(2)])
     with pytest.raises(SampleError, match=r"two.jsonl:2: the id 's2' was used before, at .*one.jsonl:2"):
         read_samples([one, two])
-
-
-def test_an_id_is_written_once(tmp_path: Path) -> None:
     with pytest.raises(SampleError, match=r"s.jsonl:2: the id 's1' was used before"):
         write_samples(tmp_path / "s.jsonl", [sample(1), sample(1)])
-    assert not list(tmp_path.iterdir())
+    assert not (tmp_path / "s.jsonl").exists()
 
 
 def test_the_place_of_a_sample_is_its_file_and_line(tmp_path: Path) -> None:
@@ -175,16 +135,11 @@ def test_the_place_of_a_sample_is_its_file_and_line(tmp_path: Path) -> None:
     assert place_of("s5", [one, two]) is None
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_part_of_the_first_line_and_a_line_ends_as_lines_end(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + line(id="a").encode() + b"\n" + line(id="b").encode() + b"\n")
+    path.write_bytes(b"\xef\xbb\xbf" + line(id="a").encode() + b"\r\n" + line(id="b").encode())
     assert [made.id for made in read_samples(path)] == ["a", "b"]
     assert place_of("a", [path]) == f"{path}:1"
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SampleError, match=r"none.jsonl: can't be read: No such file"):
-        read_samples(tmp_path / "none.jsonl")
 
 
 def test_a_sample_that_could_not_be_read_is_not_written_and_the_old_file_stays(tmp_path: Path) -> None:
@@ -197,16 +152,9 @@ def test_a_sample_that_could_not_be_read_is_not_written_and_the_old_file_stays(t
     assert list(tmp_path.iterdir()) == [path]
 
 
-@given(made=st.lists(samples, max_size=5, unique_by=lambda s: s.id), seed=st.randoms())
-def test_the_hash_of_samples_does_not_depend_on_their_order(made: list[Sample], seed: random.Random) -> None:
-    shuffled = list(made)
-    seed.shuffle(shuffled)
-    assert samples_sha256(shuffled) == samples_sha256(made)
-
-
-def test_the_hash_of_samples_is_what_is_documented_and_depends_on_every_label(tmp_path: Path) -> None:
+def test_the_hash_of_samples_is_what_is_documented_in_any_order_and_depends_on_every_label(tmp_path: Path) -> None:
     a, b = sample(1), sample(2)
     write_samples(tmp_path / "s.jsonl", [b, a])
     digests = sorted(hashlib.sha256(line).digest() for line in (tmp_path / "s.jsonl").read_bytes().splitlines())
-    assert samples_sha256([a, b]) == hashlib.sha256(b"".join(digests)).hexdigest()
+    assert samples_sha256([a, b]) == samples_sha256([b, a]) == hashlib.sha256(b"".join(digests)).hexdigest()
     assert samples_sha256([a, b]) != samples_sha256([a, sample(2, label=None)])

@@ -2,12 +2,11 @@
 
 import json
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from house.running import assay
+from house.running import assay, assay_here
 
 from assay.calibration import registry
 from assay.calibration.calibrator import load, save
@@ -27,20 +26,15 @@ from assay.suggestion.suggestion import Suggestion
 AREA = "import os\n\n\ndef area(width, height):\n    return width"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "message"),
     [
         ("nowhere.py:1:1", "nowhere.py: No such file"),
-        ("three.py", "not FILE:LINE:COL"),
         ("three.py:one:1", "not FILE:LINE:COL"),
-        ("three.py:" + "9" * 5000 + ":1", "not FILE:LINE:COL"),
         ("three.py:0:1", "count from 1"),
         ("three.py:5:1", "the file has 4 lines"),
         ("three.py:2:6", "line 2 has only 4 characters: ask at three.py:2:5 for the end of the line"),
-        ("three.py:4:7", "line 4 is empty: ask at three.py:4:1"),
         ("latin.py:1:1", "latin.py: not UTF-8 (byte 0xe9 in line 2)"),
-        (".:1:1", ".: Is a directory"),
         (".env:1:5", ".env: this file may hold secrets, so the model is not shown it"),
     ],
 )
@@ -48,13 +42,10 @@ def test_a_place_that_is_not_there_ends_with_2_and_one_clear_line(tmp_path: Path
     (tmp_path / "three.py").write_text("x = 1\r\ny = \nz = 'é'\n".replace("y = ", "yé= "), encoding="utf-8", newline="")
     (tmp_path / "latin.py").write_bytes("x = 1\ny = 'é'\n".encode("latin-1"))
     (tmp_path / ".env").write_text("KEY=1")
-    for options in ((), ("--show-prompt",)):
-        ran = assay("complete", place, *options, cwd=tmp_path)
-        assert ran.returncode == 2
-        assert ran.stdout == ""
-        assert message in ran.stderr
-        assert ran.stderr.count("\n") == 1
-        assert ran.stderr.startswith("assay: ")
+    ran = assay_here("complete", place, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert ran.stderr.startswith("assay: ")
+    assert message in ran.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
@@ -68,7 +59,7 @@ def test_a_file_that_never_begins_or_never_ends_is_refused_at_once(tmp_path: Pat
 
 def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_stdout(tiny_gguf: Path, tmp_path: Path) -> None:
     (tmp_path / "a:b.py").write_text("# 日本 𝒳\nx = \n", encoding="utf-8")
-    ran = assay("complete", "a:b.py:2:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
+    ran = assay_here("complete", "a:b.py:2:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     document = json.loads(ran.stdout)
     assert set(document) == {"suggestions", "model"}
@@ -80,12 +71,11 @@ def test_a_suggestion_in_json_is_the_documented_format_and_nothing_else_is_on_st
     assert suggestion["confidence"]["reason"].startswith("from 5 models; ")
 
 
-@pytest.mark.slow
 def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Path, tmp_path: Path) -> None:
     text = "def area(width, height):\n    return width\n"
     (tmp_path / "a.py").write_text(text, encoding="utf-8")
-    from_disk = assay("complete", "a.py:2:17", "--model", tiny_gguf, cwd=tmp_path)
-    from_stdin = assay("complete", "unsaved.py:2:17", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
+    from_disk = assay_here("complete", "a.py:2:17", "--model", tiny_gguf, cwd=tmp_path)
+    from_stdin = assay_here("complete", "unsaved.py:2:17", "--stdin", "--model", tiny_gguf, stdin=text.encode(), cwd=tmp_path)
     assert from_disk.returncode == 0, from_disk.stderr
     assert from_disk.stdout == from_stdin.stdout != ""
     assert "% exact match: borrowed from 5 models; " in from_disk.stderr
@@ -93,7 +83,7 @@ def test_a_file_from_stdin_gives_the_same_suggestion_as_from_disk(tiny_gguf: Pat
 
 def test_a_model_without_a_calibrator_in_the_language_has_no_number(tiny_gguf: Path, tmp_path: Path) -> None:
     (tmp_path / "a.rb").write_text("x = \n", encoding="utf-8")
-    ran = assay("complete", "a.rb:1:5", "--model", tiny_gguf, cwd=tmp_path)
+    ran = assay_here("complete", "a.rb:1:5", "--model", tiny_gguf, cwd=tmp_path)
     assert (
         "no evidence: the calibrators for this model are for C, Go, Java, JavaScript, Python, Rust and TypeScript, not for Ruby"
         in ran.stderr
@@ -102,12 +92,12 @@ def test_a_model_without_a_calibrator_in_the_language_has_no_number(tiny_gguf: P
 
 def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(f"{AREA} * height\n")
-    ran = assay("complete", "a.py:5:17", "--show-prompt", "--model", tiny_gguf, cwd=tmp_path)
+    ran = assay_here("complete", "a.py:5:17", "--show-prompt", "--model", tiny_gguf, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     above, line = AREA.removesuffix("    return width"), "    return"
     assert ran.stdout.endswith(f"\n\n<|fim_prefix|>{above}<|fim_suffix|> * height\n<|fim_middle|>{line}\n")
     assert "confidence" not in ran.stdout + ran.stderr
-    told = json.loads(assay("complete", "a.py:5:17", "--show-prompt", "--json", "--model", tiny_gguf, cwd=tmp_path).stdout)
+    told = json.loads(assay_here("complete", "a.py:5:17", "--show-prompt", "--json", "--model", tiny_gguf, cwd=tmp_path).stdout)
     assert set(told) == {"size", "extra", "head", "prefix", "suffix", "leftOut", "prompt"}
     assert told["size"] == "normal"
     assert told["prefix"]["text"] == AREA
@@ -117,34 +107,21 @@ def test_the_prompt_is_shown_and_the_model_not_asked(tiny_gguf: Path, tmp_path: 
 @pytest.mark.slow
 def test_a_size_of_the_prompt_is_chosen_by_an_option(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("number = 1\n" * 200 + "\n\ndef area(width, height):\n    return width", encoding="utf-8")
-    small, normal = (assay("complete", "a.py:204:17", *options, cwd=tmp_path) for options in (("--prompt-size", "small"), ()))
+    small, normal = (assay_here("complete", "a.py:204:17", *options, cwd=tmp_path) for options in (("--prompt-size", "small"), ()))
     assert "from 5 models; " in small.stderr
     assert (
         "; the model's own are not for what it is shown here: assay.context.size is small, and calibrators are fitted with normal"
         in small.stderr
     )
     assert "assay.context.size" not in normal.stderr
-    shown = assay("complete", "a.py:204:17", "--prompt-size", "small", "--show-prompt", cwd=tmp_path)
-    assert shown.stdout.startswith("size: small\n")
-    prefix = re.search(r"^prefix: (\d+) tokens$", shown.stdout, re.MULTILINE)
-    assert 100 < int(prefix[1]) <= 320
 
 
-def test_where_the_number_comes_from_is_said_before_it(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(AREA)
-    ran = assay("complete", "a.py:5:17", cwd=tmp_path)
-    assert ran.returncode == 0, ran.stderr
-    source, said = ran.stderr.splitlines()[-2:]
-    assert source.startswith("source: shipped with Assay (exact_match-line")
-    assert "exact match" in said or "no evidence" in said
-
-
-@pytest.mark.parametrize("parses", [0.0, 1.0])
-def test_a_text_that_leaves_the_file_broken_is_said_to(capsys: pytest.CaptureFixture[str], parses: float) -> None:
+def test_a_text_that_leaves_the_file_broken_is_said_to(capsys: pytest.CaptureFixture[str]) -> None:
     at = Position(0, 0)
-    made = Suggestion("1", "x = (", Range(at, at), "line", uncalibrated("exact_match", "none"), {"parses": parses}, {})
-    _print_suggestion(made, registry.Registry((), ()))
-    assert ("it leaves the file broken" in capsys.readouterr().err) == (parses == 0)
+    for parses in (0.0, 1.0):
+        made = Suggestion("1", "x = (", Range(at, at), "line", uncalibrated("exact_match", "none"), {"parses": parses}, {})
+        _print_suggestion(made, registry.Registry((), ()))
+        assert ("it leaves the file broken" in capsys.readouterr().err) == (parses == 0)
 
 
 @pytest.mark.slow
@@ -158,7 +135,7 @@ def test_a_number_that_a_study_refutes_is_shown_only_to_who_asks_for_it(tmp_path
         table.save(replace(table.empty(made), figures=rows), table.path_of(made, mine))
     (tmp_path / "a.py").write_text(AREA)
     for option, is_shown in (((), False), (("--show-refuted",), True)):
-        ran = assay("complete", "a.py:5:17", "--json", *option, cwd=tmp_path, ASSAY_DATA_HOME=str(home))
+        ran = assay_here("complete", "a.py:5:17", "--json", *option, cwd=tmp_path, ASSAY_DATA_HOME=str(home))
         confidence = json.loads(ran.stdout)["suggestions"][0]["confidence"]
         assert (confidence["status"] == "refuted") != is_shown
         assert (confidence["probability"] is None) != is_shown
@@ -173,24 +150,23 @@ def test_a_projects_own_calibrators_are_not_used_until_a_command_says_that_they_
     for file in shipped.glob("exact_match-line*.json"):
         (folder / file.name).write_bytes(file.read_bytes())
     (tmp_path / "a.py").write_text(AREA)
-    ran = assay("complete", "a.py:5:17", cwd=tmp_path)
-    assert "source: shipped with Assay" in ran.stderr
+    ran = assay_here("complete", "a.py:5:17", cwd=tmp_path)
+    source, said = ran.stderr.splitlines()[-2:]
+    assert source.startswith("source: shipped with Assay (exact_match-line")
+    assert "exact match" in said or "no evidence" in said
     assert f"to use them: assay calibrate trust {tmp_path.resolve()}" in ran.stderr
     (tmp_path / "src").mkdir()
-    assert assay("calibrate", "trust", cwd=tmp_path / "src").stderr == f"the calibrators in {folder.resolve()} are used from now on\n"
-    ran = assay("complete", "a.py:5:17", cwd=tmp_path)
+    assert assay_here("calibrate", "trust", cwd=tmp_path / "src").stderr == f"the calibrators in {folder.resolve()} are used from now on\n"
+    ran = assay_here("complete", "a.py:5:17", cwd=tmp_path)
     assert "source: this project's own folder, .assay/calibrators (exact_match-line" in ran.stderr
     assert "to use them" not in ran.stderr
-    assert "are not used from now on" in assay("calibrate", "trust", ".", "--no", cwd=tmp_path).stderr
-    assert "source: shipped with Assay" in assay("complete", "a.py:5:17", cwd=tmp_path).stderr
+    assert "are not used from now on" in assay_here("calibrate", "trust", ".", "--no", cwd=tmp_path).stderr
 
 
 def test_trust_in_what_is_no_project_is_refused(tmp_path: Path) -> None:
-    ran = assay("calibrate", "trust", cwd=tmp_path)
+    ran = assay_here("calibrate", "trust", cwd=tmp_path)
     assert ran.returncode == 2
     assert "has calibrators of its own" in ran.stderr
-    ran = assay("calibrate", "trust", "none", cwd=tmp_path)
-    assert (ran.returncode, ran.stderr) == (2, "assay: none is not a folder\n")
 
 
 def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: Path, tmp_path: Path) -> None:
@@ -199,7 +175,7 @@ def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: P
     (folder / "broken.json").write_text("{")
     (tmp_path / "a.py").write_text("x = \n", encoding="utf-8")
     remember(tmp_path, trusted=True)
-    ran = assay("complete", "a.py:1:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
+    ran = assay_here("complete", "a.py:1:5", "--model", tiny_gguf, "--json", cwd=tmp_path)
     assert ran.returncode == 0
     assert json.loads(ran.stdout)["suggestions"]
     assert [line for line in ran.stderr.splitlines() if "broken.json" in line] == [
@@ -207,9 +183,9 @@ def test_a_calibrator_file_that_can_not_be_read_is_said_in_one_line(tiny_gguf: P
     ]
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8-sig", "koi8-r", "shift_jis"])
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig", "shift_jis"])
 def test_a_file_is_read_in_the_encoding_that_it_names_and_its_mark_is_no_text(tmp_path: Path, encoding: str) -> None:
-    word = {"koi8-r": "привет", "shift_jis": "日本"}.get(encoding, "Größe")
+    word = "日本" if encoding == "shift_jis" else "Größe"
     head = "" if encoding == "utf-8-sig" else f"# -*- coding: {encoding} -*-\n"
     (tmp_path / "a.py").write_bytes(f"{head}x = '{word}'\r\n".encode(encoding))
     assert read_text(str(tmp_path / "a.py")) == f"{head}x = '{word}'\r\n" == code_in(tmp_path / "a.py")
@@ -222,8 +198,6 @@ def test_what_is_not_of_the_encoding_that_it_names_is_said(tmp_path: Path) -> No
     (tmp_path / "a.js").write_bytes(b"\xef\xbb\xbflet x\n// coding: latin-1 \xe9\n")
     with pytest.raises(UsageError, match=r"a.js: not UTF-8 \(byte 0xe9 in line 2\)"):
         read_text(str(tmp_path / "a.js"))
-    (tmp_path / "a.js").write_bytes(b"\xef\xbb\xbflet x\n")
-    assert read_text(str(tmp_path / "a.js")) == "let x\n"
 
 
 def test_a_mark_at_the_start_of_a_document_is_not_in_the_prompt(tiny_gguf: Path) -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from house.running import assay
+from house.running import assay, assay_here
 from synthetic_samples import world
 
-from assay.calibration.calibrator import load, save
+from assay.calibration.calibrator import save
 from assay.calibration.fitting.fit import fit
 from assay.calibration.log.event_log import EventLog
 from assay.cli.doctor import Check, render
@@ -22,14 +22,15 @@ ROOT = Path(__file__).parents[2]
 
 
 def examined(*arguments: str | Path, **environment: str) -> tuple[int, dict[str, dict[str, str | None]]]:
-    ran = assay("doctor", "--json", *arguments, **environment)
+    run = assay if "PYTHONPATH" in environment else assay_here
+    ran = run("doctor", "--json", *arguments, **environment)
     document = json.loads(ran.stdout)
     assert document["schema"] == "assay/doctor/1"
     return ran.returncode, {check["name"]: check for check in document["checks"]}
 
 
 def calibrators(*arguments: str | Path, **environment: str) -> list[dict[str, str | None]]:
-    document = json.loads(assay("doctor", "--json", *arguments, **environment).stdout)
+    document = json.loads(assay_here("doctor", "--json", *arguments, **environment).stdout)
     return [check for check in document["checks"] if check["name"] == "calibrator"]
 
 
@@ -44,16 +45,6 @@ def test_a_machine_that_can_run_the_model_works(tiny_gguf: Path) -> None:
     assert "tiny" in (checks["model"]["detail"] or "")
     assert checks["calibrator"]["state"] == "note"
     assert checks["calibrator"]["mend"] == f"assay calibrate model --model {tiny_gguf}"
-
-
-@pytest.mark.slow
-def test_all_calibrators_that_are_shipped_for_the_embedded_model_are_used_with_it() -> None:
-    said = [check["detail"] or "" for check in calibrators()]
-    assert said
-    shipped = [load(file) for file in (ROOT / "calibration" / "shipped").glob("*.json")]
-    embedded = load(ROOT / "calibration" / "shipped" / "exact_match-line.json").fitted_on.model
-    assert {made.id for made in shipped if made.fitted_on.model == embedded} == {one.split()[-1].rstrip(")") for one in said}
-    assert not [one for one in said if "not used" in one]
 
 
 @pytest.mark.slow
@@ -120,7 +111,6 @@ def test_a_missing_runtime_comes_with_the_command_that_installs_it(tmp_path: Pat
     code, checks = examined(PYTHONPATH=str(tmp_path))
     assert code == 1
     assert checks["llama.cpp"]["state"] == "missing"
-    assert "libllama.so" in (checks["llama.cpp"]["detail"] or "")
     assert "-m pip install --force-reinstall --no-cache-dir" in (checks["llama.cpp"]["mend"] or "")
     assert checks["model"]["state"] == "missing"
 

@@ -1,23 +1,30 @@
 """The command line: what it prints where, its exit codes, and how fast it answers."""
 
+import errno
 import json
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from house.running import assay
 
+from assay.calibration.log.event_log import EventLogUnavailable
 from assay.calibration.maps.registry import MAPS
-from assay.calibration.samples import EVENTS
+from assay.calibration.samples import EVENTS, SampleError
 from assay.cli import exit_codes
 from assay.cli import options as cli_options
+from assay.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE, UsageError, run_to_exit_code
 from assay.cli.main import main
+from assay.cli.terminal import escape_output
 from assay.inference.completion.task import Kind, Task
+from assay.inference.errors import NoSuchModel
 from assay.inference.model import KVType
+from assay.offline_eval.errors import StudyError
 
 COMMANDS = ("demo", "complete", "serve", "calibrate", "eval", "model", "doctor")
 
@@ -44,16 +51,7 @@ def test_help_and_version_import_nothing_heavy() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        [],
-        ["no-such-command"],
-        ["complete"],
-        ["serve", "--tcp", "notaport"],
-        ["serve", "--tcp", "65536"],
-        ["model"],
-        ["calibrate"],
-        ["eval"],
-    ],
+    [[], ["no-such-command"], ["complete"], ["serve", "--tcp", "65536"], ["calibrate"]],
 )
 def test_wrong_usage_ends_with_2_and_says_how_it_is_used(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
@@ -118,3 +116,44 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert f"can't listen on port {port}" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def raising(error: BaseException) -> Callable[[], int]:
+    def command() -> int:
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (UsageError("no such thing"), USAGE, "no such thing"),
+        (SampleError("s.jsonl:1: not JSON"), USAGE, "s.jsonl:1: not JSON"),
+        (EventLogUnavailable("log: locked"), FAILED, "log: locked"),
+        (StudyError("no worker began"), FAILED, "no worker began"),
+        (NoSuchModel(Path("m.gguf"), "Look again."), USAGE, "m.gguf: no such model file. Look again."),
+        (PermissionError(errno.EACCES, "Permission denied", "out"), FAILED, "out: can't be read or written: Permission denied"),
+        (OSError(errno.ENOSPC, "No space left on device", "out"), FAILED, "No space left on device: nothing more can be written to out"),
+        (SampleError("\x1b[2Jcleared"), USAGE, r"\x1b[2Jcleared"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
+)
+def test_an_error_that_a_user_can_act_on_is_one_line_and_a_code(
+    error: Exception, code: int, message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.cli.exit_codes._discard_output", lambda: None)
+    escape_output()
+    assert run_to_exit_code(raising(error)) == code
+    assert capsys.readouterr() == ("", f"assay: {message}\n")
+
+
+def test_what_a_command_returns_is_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [run_to_exit_code(lambda code=code: code) for code in (DONE, FAILED)] == [0, 1]  # type: ignore[misc]
+    assert run_to_exit_code(raising(KeyboardInterrupt())) == INTERRUPTED == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_fault_of_ours_keeps_its_traceback() -> None:
+    with pytest.raises(ZeroDivisionError):
+        run_to_exit_code(raising(ZeroDivisionError()))

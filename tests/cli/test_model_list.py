@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from found_models import ollama_model, put
-from house.running import assay
+from house.running import assay_here
 
 from assay.calibration.found_models import Listed, ModelList
 from assay.cli.model_list import _print
@@ -23,11 +23,10 @@ def home(tmp_path: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
 def test_the_list_says_of_each_model_what_it_is(tmp_path: Path, tiny_gguf: Path) -> None:
     ollama_model(tmp_path / "ollama", tiny_gguf, "coder:1b", "coder:latest")
     put(tiny_gguf, tmp_path / ".cache/llama.cpp/half.gguf").write_bytes(tiny_gguf.read_bytes()[:9_000])
-    ran = assay("model", "list", "--json", "--folder", tmp_path / "none", **home(tmp_path))
+    ran = assay_here("model", "list", "--json", "--folder", tmp_path / "none", **home(tmp_path))
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     by_name = {model["name"]: model for model in found["models"]}
@@ -43,7 +42,9 @@ def test_the_list_says_of_each_model_what_it_is(tmp_path: Path, tiny_gguf: Path)
 def test_people_see_the_usable_ones_first_and_why_others_are_not(tmp_path: Path, tiny_gguf: Path) -> None:
     ollama_model(tmp_path / "ollama", tiny_gguf, "coder:1b")
     put(tiny_gguf, tmp_path / "mine/page.gguf").write_text("<html>", encoding="ascii")
-    ran = assay("model", "list", **home(tmp_path), ASSAY_MODEL_FOLDERS=os.pathsep.join([str(tmp_path / "mine"), str(tmp_path / "none")]))
+    ran = assay_here(
+        "model", "list", **home(tmp_path), ASSAY_MODEL_FOLDERS=os.pathsep.join([str(tmp_path / "mine"), str(tmp_path / "none")])
+    )
     assert ran.returncode == 0
     usable, _, others = ran.stdout.partition("Can't be used:")
     assert "ollama:coder:1b" in usable
@@ -69,13 +70,3 @@ def test_a_model_of_the_catalogue_is_shown_with_its_short_name_too(capsys: pytes
     _, first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.endswith(f" {entry.model} = {entry.name}")
     assert second.endswith(f" {entry.model}")
-
-
-@pytest.mark.slow
-def test_a_name_of_the_list_opens_the_model_and_a_wrong_one_is_refused_in_a_line(tmp_path: Path, tiny_gguf: Path) -> None:
-    blob = ollama_model(tmp_path / "ollama", tiny_gguf, "coder:1b")
-    ran = assay("model", "info", "--json", "--model", "ollama:coder:1b", **home(tmp_path))
-    assert json.loads(ran.stdout)["file"] == str(blob)
-    ran = assay("model", "info", "--model", "ollama:coder:7b", **home(tmp_path))
-    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
-    assert "There are: ollama:coder:1b" in ran.stderr

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from house.running import assay
+from house.running import assay_here
 from shop_project import isolated, write
 
 from assay.analysis.oracle.spectrum import Suspect
@@ -15,7 +15,7 @@ from assay.calibration.confidence import Confidence, uncalibrated
 from assay.calibration.registry import load_registry
 from assay.cli.exit_codes import UsageError
 from assay.cli.why import in_project, named, report_lines
-from assay.suggestion.repair.localisation import Located, text_of
+from assay.suggestion.repair.localisation import Located
 
 CODE = """def double(x):
     return x * 3
@@ -58,6 +58,10 @@ def test_a_test_is_named_by_its_end_and_what_fits_several_or_none_is_refused() -
     failing = ["tests/test_a.py::test_one", "tests/test_b.py::TestIt::test_one", "tests/test_b.py::test_two"]
     assert named(failing, "test_two") == named(failing, "test_b.py::test_two") == failing[2:]
     assert named(failing, "tests/test_a.py::test_one") == failing[:1]
+    assert named(["a.py::test_x[1]", "a.py::test_x[b/test_two]", "a.py::test_two[x]"], "test_x") == [
+        "a.py::test_x[1]",
+        "a.py::test_x[b/test_two]",
+    ]
     with pytest.raises(UsageError, match="2 failing tests end with test_one"):
         named(failing, "test_one")
     with pytest.raises(UsageError, match="those that fail are tests/test_a"):
@@ -66,21 +70,10 @@ def test_a_test_is_named_by_its_end_and_what_fits_several_or_none_is_refused() -
         named([], "test_one")
 
 
-def test_the_base_name_of_a_test_with_parameters_means_all_that_fail() -> None:
-    failing = ["test_a.py::test_one[1]", "test_a.py::test_one[b/test_two]", "test_a.py::test_two[x]", "a.py::a.one"]
-    assert named(failing, "test_one") == named(failing, "test_a.py::test_one") == failing[:2]
-    assert named(failing, "test_one[1]") == failing[:1]
-    assert named(failing, "test_two") == failing[2:3]
-    assert named(failing, "one") == failing[3:]
-
-
 def test_a_file_that_cannot_be_collected_is_named_with_its_error_as_what_fails() -> None:
     broken = {"tests/test_c.py": "shop.py:1: ModuleNotFoundError: No module named 'x'", "test_d.py": "SyntaxError"}
-    for name in ("test_three", "test_c.py::test_three", "tests/test_c.py::test_three"):
-        with pytest.raises(UsageError, match=r"tests/test_c\.py: shop\.py:1: ModuleNotFoundError: No module named 'x'"):
-            named(["test_a.py::test_one"], name, broken)
-    with pytest.raises(UsageError) as refused:
-        named([], "test_c.py::test_three", broken)
+    with pytest.raises(UsageError, match=r"tests/test_c\.py: shop\.py:1: ModuleNotFoundError: No module named 'x'") as refused:
+        named(["test_a.py::test_one"], "test_c.py::test_three", broken)
     assert "test_d.py" not in str(refused.value)
 
 
@@ -91,10 +84,9 @@ def test_a_path_in_a_name_may_be_written_in_any_way(tmp_path: Path, monkeypatch:
     names += [f"{place}/tests/test_a.py::T::test_x[a/../b]" for place in (project, tmp_path / "link")]
     monkeypatch.chdir(project)
     assert {in_project(name, project) for name in names} == {names[0]}
-    assert in_project("./tests/test_a.py", project) == "tests/test_a.py"
     monkeypatch.chdir(project / "src")
     assert in_project("../tests/test_a.py::t", project) == in_project("tests/test_a.py::t", project) == "tests/test_a.py::t"
-    for name in ("test_x[a/../b]", "test_x", "other.py::t", "/etc/passwd::t", "../../x.py::t"):
+    for name in ("test_x[a/../b]", "/etc/passwd::t", "../../x.py::t"):
         assert in_project(name, project) == name
 
 
@@ -112,8 +104,6 @@ def test_a_line_has_a_range_and_it_is_said_that_each_is_judged_by_itself() -> No
         "no evidence: there is no calibrator",
     ]
     assert "100 %" not in "".join(report_lines([line(3, none)], lambda _: "code"))
-    assert text_of(likely) == "◈ possible 18-83 % the bug is here"
-    assert text_of(none) == none.text == "○ no evidence"
 
 
 @pytest.mark.slow
@@ -121,7 +111,7 @@ def test_a_file_that_only_the_tests_have_named_is_not_printed(tmp_path: Path) ->
     isolated()
     (tmp_path / "secret.py").write_text("token = 'abcdef'\n")
     files = {"one.py": CODE, "test_one.py": TEST, "pyproject.toml": "", "conftest.py": REPORTS_A_SECRET.format(file="../secret.py")}
-    ran = assay("why", "test_double", "--yes", "--python", sys.executable, cwd=write(tmp_path / "one", files))
+    ran = assay_here("why", "test_double", "--yes", "--python", sys.executable, cwd=write(tmp_path / "one", files))
     assert ran.returncode == 0, ran.stderr
     assert "one.py:2: return x * 3" in ran.stdout
     assert "secret" not in ran.stdout + ran.stderr
@@ -132,7 +122,7 @@ def test_a_file_that_only_the_tests_have_named_is_not_printed(tmp_path: Path) ->
 def test_the_lines_that_a_failing_test_runs_are_listed_those_of_few_others_first(tmp_path: Path) -> None:
     isolated()
     project = write(tmp_path / "one", {"one.py": CODE, "test_one.py": TEST, "pyproject.toml": ""})
-    ran = assay("why", "test_double", "--yes", "--json", "--python", sys.executable, cwd=project)
+    ran = assay_here("why", "test_double", "--yes", "--json", "--python", sys.executable, cwd=project)
     assert ran.returncode == 0, ran.stderr
     document = json.loads(ran.stdout)
     assert document["test"] == "test_one.py::test_double"
@@ -140,9 +130,9 @@ def test_the_lines_that_a_failing_test_runs_are_listed_those_of_few_others_first
     has_number = any(each.calibrator.task == "fault" for each in load_registry().entries)
     for found in document["lines"]:
         assert found["confidence"]["text"].endswith(" % the bug is here") == has_number
-    ran = assay("why", "test_double", "--yes", "--python", sys.executable, cwd=project)
+    ran = assay_here("why", "test_double", "--yes", "--python", sys.executable, cwd=project)
     assert ran.stdout.splitlines()[1].startswith(document["lines"][0]["confidence"]["short"])
     assert ("need not add up to 100 %" in ran.stdout) == has_number
-    ran = assay("why", "test_zero", "--yes", "--python", sys.executable, cwd=project)
+    ran = assay_here("why", "test_zero", "--yes", "--python", sys.executable, cwd=project)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "no failing test is named test_zero; those that fail are test_one.py::test_double" in ran.stderr

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 SCRIPT = Path(__file__).parents[2] / ".ci" / "check-tools"
 INSTALL = SCRIPT.with_name("install")
 SHELL = shutil.which("sh") or "/bin/sh"
@@ -44,20 +42,14 @@ def test_an_empty_machine_is_told_everything_at_once(tmp_path: Path) -> None:
     assert "sudo apt install build-essential" in checked.stderr
 
 
-def test_an_old_python_is_named_with_its_version(tmp_path: Path) -> None:
+def test_an_old_python_is_named_with_its_version_unless_there_is_a_newer_one_of_another_name(tmp_path: Path) -> None:
     program(tmp_path, "python3", 'case "$2" in *print*) echo 3.9.2;; *) exit 1;; esac')
-    checked = check(tmp_path)
-    assert checked.returncode == 1
-    assert "python3 is 3.9.2." in checked.stderr
-
-
-@pytest.mark.parametrize("name", ["python3.11", "python3.12", "python3.13", "python3.14"])
-def test_a_newer_python_of_another_name_is_found_behind_an_old_one(tmp_path: Path, name: str) -> None:
-    program(tmp_path, "python3", 'case "$2" in *print*) echo 3.9.2;; *) exit 1;; esac')
-    working_python(tmp_path, name)
     working_compilers(tmp_path)
     checked = check(tmp_path)
-    assert (checked.returncode, checked.stdout) == (0, f"{name}\n"), checked.stderr
+    assert (checked.returncode, "python3 is 3.9.2." in checked.stderr) == (1, True), checked.stderr
+    working_python(tmp_path, "python3.14")
+    checked = check(tmp_path)
+    assert (checked.returncode, checked.stdout) == (0, "python3.14\n"), checked.stderr
 
 
 def test_a_python_without_venv_is_told_the_package_that_brings_it(tmp_path: Path) -> None:
@@ -69,14 +61,13 @@ def test_a_python_without_venv_is_told_the_package_that_brings_it(tmp_path: Path
     assert "compiler" not in checked.stderr
 
 
-@pytest.mark.parametrize(("name", "language"), [("cc", "C"), ("c++", "C++")])
-def test_a_compiler_that_is_there_but_fails_is_missing(tmp_path: Path, name: str, language: str) -> None:
+def test_a_compiler_that_is_there_but_fails_is_missing(tmp_path: Path) -> None:
     working_python(tmp_path)
     working_compilers(tmp_path)
-    program(tmp_path, name, "exit 1")
+    program(tmp_path, "c++", "exit 1")
     checked = check(tmp_path)
     assert checked.returncode == 1
-    assert f"Missing: a {language} compiler" in checked.stderr
+    assert "Missing: a C++ compiler" in checked.stderr
 
 
 def test_the_python_that_was_asked_for_is_never_replaced_by_another(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ FILES = sorted(EXAMPLES.glob("*.py"))
 PLACES = load_places(EXAMPLES)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_an_example_runs(file: Path) -> None:
-    ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=30, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.strip()
+def test_every_example_runs() -> None:
+    for file in FILES:
+        ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=30, check=False)
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stdout.strip()
 
 
 def test_there_are_enough_files_and_places_of_every_kind() -> None:

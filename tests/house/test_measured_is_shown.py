@@ -55,7 +55,7 @@ def places(count: int) -> list[tuple[str, FileWithGap]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("scope", SCOPES)
 async def test_accepting_in_an_editor_gives_the_file_that_a_study_judges(scope: Scope, tmp_path: Path) -> None:
-    drawn = places(100)
+    drawn = places(36)
     for file in FILES:
         shutil.copy(file, tmp_path)
     with open_model(threads=1) as model:

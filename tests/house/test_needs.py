@@ -40,20 +40,9 @@ def test_on_foot(): pass
 def test_of_what_can_not_run_one_test_is_skipped_for_each_reason_and_says_how_many_there_are(tmp_path: Path) -> None:
     (tmp_path / "test_all.py").write_text(TESTS)
     here = Path(__file__).parents[1]
-    options = [
-        "-p",
-        "conftest",
-        "-p",
-        "no:cacheprovider",
-        "-rs",
-        "-m",
-        "not slow",
-        "-c",
-        here.parent / "pyproject.toml",
-        "--rootdir",
-        tmp_path,
-    ]
-    command = [sys.executable, "-m", "pytest", *map(str, options), str(tmp_path / "test_all.py")]
+    options = ["-p", "conftest", "-p", "no:cacheprovider", "-rs", "-m", "not slow"]
+    places = ["-c", str(here.parent / "pyproject.toml"), "--rootdir", str(tmp_path), str(tmp_path / "test_all.py")]
+    command = [sys.executable, "-m", "pytest", *options, *places]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=here, timeout=120, check=False)
     said = [line.rpartition(": ")[2] for line in ran.stdout.splitlines() if line.startswith("SKIPPED")]
     assert sorted(said) == ["no car, which 4 of these tests need", "no house, which 40 of these tests need"], ran.stdout

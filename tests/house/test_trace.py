@@ -1,17 +1,13 @@
 """The typing trace of benchmarks/live.py writes what the author means, whatever is accepted on the way, and is the same each time."""
 
-import math
 import random
-import statistics
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from source_distribution import FUNCTION, make_sdist
+from source_distribution import FUNCTION
 
 from assay.offline_eval.sets.projects import SourceFile
 
@@ -19,13 +15,10 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 from live import keystrokes_saved
 from replay import Buffer, Key, Played
-from typing_trace import SPEEDS, Author, Delete, Invoke, Move, NoSources, Step, Type, cut, segments
+from typing_trace import SPEEDS, Author, Delete, Invoke, Move, Step, Type, cut
 
 NESTED = "\n\nclass A:\n    def f(self):\n        if self:\n            return (\n                    1)\nLAST = 2"
 TRUTH = "".join(FUNCTION.format(n=n) for n in range(8)).strip("\n").replace("result", "   \n    a_result") + NESTED
-CODE = st.lists(st.sampled_from(["def f(x):", "    ", "  ", "\n", "return", " ", "x1", "(", "é", "        y = {"]), max_size=40).map(
-    "".join
-)
 
 
 def trace(author: Author) -> Iterator[Step]:
@@ -74,30 +67,6 @@ def test_the_truth_is_written_with_slips_and_corrections_and_looks_elsewhere() -
     assert kinds == {"Type ", "Delete ", "Move ", "Move in line", "Invoke "}
 
 
-@given(truth=CODE.filter(bool), seed=st.integers(), at=st.floats(0, 1, exclude_max=True))
-def test_a_step_from_anywhere_writes_on(truth: str, seed: int, at: float) -> None:
-    start = int(at * len(truth))
-    step = Author(truth, 100.0, str(seed)).step(start)
-    buffer = after(truth[:start])
-    play(step, buffer)
-    assert step.to > start
-    assert buffer.text == truth[: step.to]
-
-
-def test_what_is_done_at_an_offset_does_not_depend_on_how_the_author_came_there() -> None:
-    author = Author(TRUTH, SPEEDS["normal"], "s")
-    steps = list(trace(author))
-    at = steps[100].to
-    assert author.step(at) == steps[101]
-
-
-def test_keys_come_at_the_speed_that_is_named() -> None:
-    author = Author("x" * 20_000, SPEEDS["slow"], "speed")
-    waits = [event.wait_ms for step in trace(author) for event in step.events if isinstance(event, Type)]
-    assert statistics.fmean(waits) == pytest.approx(SPEEDS["slow"], rel=0.03)
-    assert statistics.pstdev(map(math.log, waits)) == pytest.approx(0.45, abs=0.02)
-
-
 def test_a_segment_is_of_the_lines_of_functions_and_leaves_the_rest_of_the_file() -> None:
     text = "import os\n\n" + "".join(FUNCTION.format(n=n) for n in range(12)) + "\nLAST = 1\n"
     begins = set()
@@ -110,16 +79,6 @@ def test_a_segment_is_of_the_lines_of_functions_and_leaves_the_rest_of_the_file(
         assert segment.after.startswith(("\n\ndef area_", "\n\nLAST"))
     assert begins >= {"def", "if", "raise", "return"}
     assert "import" not in begins
-
-
-def test_segments_come_from_the_archives_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = make_sdist(tmp_path, functions=30)
-    monkeypatch.setattr("typing_trace.measured_projects", lambda: [project])
-    (segment,) = segments(tmp_path, 3, 300, seed=1)
-    assert (segment.project, segment.path) == ("shapes", "shapes-1.0/shapes/area.py")
-    assert segments(tmp_path, 3, 300, seed=1) == [segment]
-    with pytest.raises(NoSources, match=r"projects\.toml"):
-        segments(tmp_path / "nothing", 1, 300, seed=1)
 
 
 def test_keystrokes_are_saved_by_what_is_right_likely_enough_and_not_accepted_twice() -> None:

@@ -20,9 +20,9 @@ from assay.inference.llamacpp.gguf_header import read_header
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Prompt
 from assay.inference.opening import EMBEDDED
-from training.export import NAME, interleave, write_gguf
+from training.export import NAME, write_gguf
 from training.model import Llama, Shape
-from training.shipped import deinterleave, read
+from training.shipped import read
 from training.tokenizer import FIX, SPECIAL, for_text, train
 
 TEXTS = [f"class Point{i}:\n    '''ünïcödé 𝕏'''\n\n    def move(self, x, y={i}):\n        self.x += x\n\n\n" * 4 for i in range(20)]
@@ -75,15 +75,6 @@ def test_our_llama_is_transformers_llama() -> None:
     assert torch.allclose(states, theirs, atol=2e-4)
 
 
-@pytest.mark.slow
-def test_an_exported_tokenizer_cuts_every_text_as_the_trained_one(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
-    write_gguf(tmp_path / "f32.gguf", random_weights(SHAPE), SHAPE, tokenizer, "f32")
-    plain = for_text(Tokenizer.from_str(json.dumps(tokenizer)))
-    with LlamaModel(tmp_path / "f32.gguf", threads=1) as model:
-        for text in [*STDLIB, "<|fim_prefix|>x<|endoftext|>", "\r\n\t\x0c\u2028é́𝕏\n\n   \n", ""]:
-            assert model.tokenize(text) == plain.encode(text).ids
-
-
 def test_the_file_says_how_its_tasks_are_asked(tmp_path: Path, tokenizer: dict[str, Any]) -> None:
     write_gguf(tmp_path / "f32.gguf", random_weights(SHAPE), SHAPE, tokenizer, "f32")
     metadata = read_header(tmp_path / "f32.gguf").metadata
@@ -108,14 +99,6 @@ def test_a_file_that_was_not_exported_here_is_nothing_to_go_on_from(tmp_path: Pa
     write_tiny_gguf(tmp_path / "other.gguf")
     with pytest.raises(ValueError, match=r"not a file that training\.export wrote"):
         read(tmp_path / "other.gguf")
-    (tmp_path / "text.gguf").write_text("no GGUF at all")
-    with pytest.raises(ValueError, match=r"text\.gguf: "):
-        read(tmp_path / "text.gguf")
-
-
-def test_interleaving_has_an_inverse() -> None:
-    rows = np.arange(64 * 3, dtype=np.float32).reshape(64, 3)
-    assert (deinterleave(interleave(rows, 4), 4) == rows).all()
 
 
 @needs_embedded
@@ -149,5 +132,5 @@ def test_the_embedded_tokenizer_cuts_the_standard_library_as_the_trained_one() -
     plain = for_text(cut)
     assert set(SPECIAL) <= set(cut.get_vocab())
     with LlamaModel(EMBEDDED, threads=1) as model:
-        for text in STDLIB:
+        for text in [*STDLIB[:30], "<|fim_prefix|>x<|endoftext|>", "\r\n\t\x0c\u2028é́𝕏\n\n   \n", ""]:
             assert model.tokenize(text) == plain.encode(text).ids

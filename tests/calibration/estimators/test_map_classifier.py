@@ -34,9 +34,8 @@ def test_it_passes_scikit_learns_own_checks(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [LADDER, *MAPS])
-@pytest.mark.parametrize("between", [0.0, 0.8])
-def test_it_fits_the_map_that_a_calibrator_has(kind: str, between: float) -> None:
-    samples, _ = world(400, between=between)
+def test_it_fits_the_map_that_a_calibrator_has(kind: str) -> None:
+    samples, _ = world(400, between=0.8)
     measures = ("total_logprob",) if kind not in (LADDER, "platt") else BOTH
     fitted = fit(samples, "exact_match", measures, kind="auto" if kind == LADDER else kind, resamples=2)
     X, y, groups = matrix_of(samples, measures, "exact_match")
@@ -97,23 +96,15 @@ Y2 = np.arange(40) % 3 == 0
     ("parameters", "X", "y", "message"),
     [
         ({"kind": "plat"}, X2, Y2, r"unknown kind of map 'plat', known are ladder, base_rate, platt"),
-        ({"kind": ["platt"]}, X2, Y2, r"unknown kind of map \['platt'\]"),
         ({"measures": "total_logprob"}, X2, Y2, r"measures is 'total_logprob'; it is a sequence of names, such as \['total_logprob'\]"),
-        ({"measures": 3}, X2, Y2, "measures is 3; it is a sequence of names"),
         ({"measures": ["total_logprob", "size"]}, X2, Y2, "unknown measure size, known are total_logprob"),
-        ({"measures": ["total_logprob", ["length"]]}, X2, Y2, r"unknown measure \['length'\]"),
-        ({"measures": []}, X2, Y2, "name at least one measure"),
-        ({"measures": ["length", "length"]}, X2, Y2, "each only once"),
         ({"measures": ["total_logprob"]}, X2, Y2, r"1 measures \(total_logprob\) are named for the 2 columns of X"),
         ({"kind": "beta", "measures": BOTH}, X2, Y2, "a map of kind beta takes one measure, not 2; platt and ladder take several"),
         ({"kind": "beta", "measures": ["length"]}, X2[:, 1:], Y2, "a map of kind beta takes a probability, and length is none"),
         ({"measures": BOTH}, -X2, Y2, "total_logprob holds a positive log-probability"),
-        ({"random_state": "x"}, X2, Y2, "cannot be used to seed"),
         ({}, X2 * 1e12, Y2, "no map takes a value above 1e"),
         ({}, X2, np.ones(40), "y has 1 class, .*two classes"),
         ({}, X2, np.arange(40) % 3, "Only binary classification is supported. The type of the target is multiclass"),
-        ({}, X2, np.linspace(0, 1, 40), "Unknown label type"),
-        ({}, X2, Y2[:-1], "inconsistent numbers of samples"),
     ],
 )
 def test_what_can_not_be_fitted_is_an_error_that_says_why(parameters: dict[str, Any], X: Floats, y: Sequence[Any], message: str) -> None:
@@ -136,10 +127,7 @@ def test_a_matrix_has_raw_measures_and_leaves_unknown_labels_out() -> None:
 @pytest.mark.parametrize(
     ("measures", "event", "message"),
     [
-        ("total_logprob", "exact_match", "measures is 'total_logprob'"),
-        (["total"], "exact_match", "unknown measure total"),
         (["total_logprob"], "right", "unknown event 'right', known are exact_match"),
-        (["total_logprob"], "tests_pass", "0 of 20 samples have a label for tests_pass"),
         (["mean_margin"], "exact_match", "20 of 20 samples have no measure mean_margin"),
     ],
 )

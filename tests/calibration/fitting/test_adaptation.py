@@ -51,24 +51,14 @@ def test_without_samples_the_map_stays_and_its_error_is_that_of_a_project_that_w
     assert none.standard_error(x)[0] > projects.offset_sd > parent.standard_error(x)[0]
 
 
-def test_very_many_samples_bring_the_projects_own_map() -> None:
-    parent, projects = parent_and_projects()
-    x, y = of_one(60_000, 1, offset=1.1)
-    own, found = fit_platt(x, y), adapt(parent, projects, x, y)
-    assert found.intercept == pytest.approx(own.intercept, abs=0.03)
-    assert found.slopes == pytest.approx(own.slopes, abs=0.03)
-    assert found.standard_error(x[:1])[0] < 0.03
-
-
-@pytest.mark.parametrize("n", [20, 200])
-def test_a_moved_map_is_nearer_to_the_truth_than_the_parent_and_than_the_projects_own(n: int) -> None:
+def test_a_moved_map_is_nearer_to_the_truth_than_the_parent_and_than_the_projects_own() -> None:
     parent, projects = parent_and_projects()
     new = np.random.default_rng(9).normal(-1, 2, (400, 1))
     errors = []
     for seed in range(40):
         offset = float(np.random.default_rng(seed).normal(0, 0.8))
         truth = sigmoid(-0.6 + offset + SLOPE * new[:, 0])
-        x, y = of_one(n, seed + 100, offset)
+        x, y = of_one(20, seed + 100, offset)
         maps = parent, fit_platt(x, y), adapt(parent, projects, x, y)
         errors.append([float(np.abs(sigmoid(each.log_odds(new)) - truth).mean()) for each in maps])
     of_parent, of_own, of_moved = np.mean(errors, axis=0)
@@ -121,8 +111,7 @@ def test_a_calibrator_of_several_projects_says_how_they_differ_and_one_of_a_sing
 
 
 def test_fitting_toward_a_calibrator_gives_one_that_names_it_and_keeps_its_ranges(tmp_path: Path) -> None:
-    samples, _ = world(3000, projects=15, between=0.9)
-    parent = fit(samples, "exact_match", kind="platt", resamples=50).calibrator
+    parent = fit(world(3000, projects=15, between=0.9)[0], "exact_match", kind="platt", resamples=50).calibrator
     own = [structs.replace(s, project="mine") for s in world(150, projects=1, seed=5, intercept=2.0)[0]]
     made = fit(own, "exact_match", adapt_from=parent, groups="file", resamples=50)
     found = made.calibrator

@@ -54,13 +54,6 @@ def test_what_the_map_was_fitted_on_is_written_down() -> None:
     assert made.calibrator.ranges == ((min(totals), max(totals)),)
 
 
-def test_that_all_alternatives_of_a_place_were_samples_is_written_down_and_first_choices_of_several_are_first_choices() -> None:
-    several = [structs.replace(one, rank=1 + number % 3, alternatives=3) for number, one in enumerate(world(300)[0])]
-    assert fit(several, "exact_match", resamples=20).calibrator.fitted_on.alternatives == 3
-    first = [structs.replace(one, rank=1) for one in several]
-    assert fit(first, "exact_match", resamples=20).calibrator.fitted_on.alternatives == 1
-
-
 def test_an_unknown_label_is_left_out_and_counted_never_taken_as_false() -> None:
     samples, _ = world(300)
     hidden = [structs.replace(s, labels={"exact_match": None}) if i % 3 == 0 else s for i, s in enumerate(samples)]
@@ -94,12 +87,11 @@ def test_the_spread_between_projects_is_part_of_the_range() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("projects", "each"), [(6, 100), (15, 60)])
-def test_the_range_covers_the_true_probability_in_a_new_project(projects: int, each: int) -> None:
+def test_the_range_covers_the_true_probability_in_a_new_project() -> None:
     """Nominal 95 %. A range of 1.96 standard errors covers 84 % with 6 projects."""
     covered = total = 0
     for seed in range(40):
-        samples, _ = world(projects * each, projects=projects, between=0.6, seed=seed)
+        samples, _ = world(600, projects=6, between=0.6, seed=seed)
         calibrator = fit(samples, "exact_match", kind="platt", resamples=20).calibrator
         rng = np.random.default_rng(seed)
         for s, offset in zip((-0.3, -1.0, -2.0, -4.0) * 10, rng.normal(0, 0.6, 40), strict=True):
@@ -119,6 +111,7 @@ def test_few_projects_are_split_by_file_and_few_files_by_sample_and_it_is_said()
     assert by_file.notes == ("only 2 projects: held out and resampled by file; how well it does in another project is not known",)
     alone = fit([structs.replace(s, project="p", file="a.py") for s in samples], "exact_match", resamples=50)
     assert (alone.calibrator.fitted_on.grouped_by, alone.calibrator.fitted_on.groups) == ("sample", 300)
+    assert alone.calibrator.reason.endswith("held out by sample, so that how well it does in another project is not known")
     assert alone.notes == (
         "only 1 project and 1 file: held out and resampled by sample; how well it does in another project or file is not known",
     )
@@ -139,7 +132,7 @@ def test_a_measure_that_points_the_wrong_way_makes_an_uninformative_calibrator()
     assert "points the wrong way" in found.reason
 
 
-@pytest.mark.parametrize(("n", "positives"), [(24, 12), (200, 4), (200, 196), (2, 1)])
+@pytest.mark.parametrize(("n", "positives"), [(24, 12), (200, 196)])
 def test_too_few_samples_make_an_insufficient_calibrator(n: int, positives: int) -> None:
     samples = [sample(i, label=i < positives, project=f"p{i % 8}", total_logprob=-0.1 - i / 10) for i in range(n)]
     assert fit(samples, "exact_match", resamples=50).calibrator.status == "insufficient"
@@ -166,8 +159,6 @@ def changed(**changes: str | int) -> list[Sample]:
             ["total_logprob"],
             "2 models are mixed .0123456789abcdef tiny, f{16} tiny",
         ),
-        (changed(prompt="f" * 16), "exact_match", ["total_logprob"], "samples of 2 prompts are mixed"),
-        (changed(task="block"), "exact_match", ["total_logprob"], "samples of 2 tasks are mixed .block, line"),
         (changed(alternatives=4), "exact_match", ["total_logprob"], "samples of 2 numbers of alternatives are mixed .1, 4"),
         (
             [structs.replace(one, alternatives=4, measures={"agreement": -1.0}) for one in changed()],
@@ -180,7 +171,6 @@ def changed(**changes: str | int) -> list[Sample]:
         (changed(), "exact_match", ["logprob"], "unknown measure logprob, known are total_logprob"),
         (changed(), "exact_match", ["mean_entropy"], "60 of 60 samples have no measure mean_entropy, the first is s0"),
         (changed(), "exact_match", [], "name at least one measure"),
-        (changed(), "exact_match", ["length", "length"], "each only once"),
     ],
 )
 def test_samples_that_nothing_can_be_fitted_to_are_refused(samples: list[Sample], event: str, features: list[str], reason: str) -> None:
@@ -194,19 +184,8 @@ def test_a_measure_that_differs_too_little_for_any_number_is_refused() -> None:
         fit(samples, "exact_match", kind="platt", resamples=20)
 
 
-def test_a_positive_log_probability_is_refused() -> None:
-    with pytest.raises(FitError, match="positive log-probability"):
-        fit([sample(i, total_logprob=0.5) for i in range(3)], "exact_match")
-
-
-@pytest.mark.parametrize("value", [-1e20, -1e308])
-def test_a_measure_that_no_generation_has_is_refused_with_its_sample(value: float) -> None:
+@pytest.mark.parametrize(("value", "said"), [(-1e20, "is -1e.*, which no generation has"), (0.5, "positive log-probability")])
+def test_a_measure_that_no_generation_has_is_refused_with_its_sample(value: float, said: str) -> None:
     samples, _ = world(60)
-    with pytest.raises(FitError, match=r"sample odd: total_logprob is -1e.*, which no generation has"):
+    with pytest.raises(FitError, match=f"sample odd: total_logprob .*{said}"):
         fit([*samples, structs.replace(samples[0], id="odd", measures={"total_logprob": value})], "exact_match")
-
-
-def test_a_calibrator_of_one_project_says_in_its_reason_that_another_was_not_tried() -> None:
-    samples = [structs.replace(s, project="mine") for s in world(800)[0]]
-    reason = fit(samples, "exact_match", resamples=50).calibrator.reason
-    assert reason.endswith("held out by file, so that how well it does in another project is not known")

@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 
 from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.fitting.folds import folds_of, numbered
-from assay.calibration.fitting.model_selection import fit_map, mean_and_standard_error, select_map
-from assay.calibration.metrics.scores import log_loss
+from assay.calibration.fitting.model_selection import fit_map, select_map
 
 NAMES = ["total_logprob"]
 
@@ -43,13 +42,6 @@ def test_where_platt_can_not_bend_a_richer_map_is_taken_and_is_nearer_to_the_tru
         assert errors[0] < 0.7 * errors[1]
 
 
-def test_a_gain_is_counted_in_standard_errors_of_groups_not_of_samples() -> None:
-    groups = np.repeat(np.arange(10), 100)
-    values = np.repeat(np.random.default_rng(0).normal(0.1, 1, 10), 100)
-    assert mean_and_standard_error(values, groups)[1] == pytest.approx(np.std(values[::100], ddof=1) / np.sqrt(10))
-    assert mean_and_standard_error(values, np.arange(1000))[1] < mean_and_standard_error(values, groups)[1] / 5
-
-
 def test_what_only_tells_groups_apart_wins_nothing() -> None:
     """Each group has a value and a label of its own: with samples held out one by one, steps would know them all."""
     for seed in range(5):
@@ -73,23 +65,6 @@ def test_of_several_measures_the_useful_one_is_taken_up_and_the_noise_is_not() -
         assert (useful.kind, useful.features) == ("platt", 2)
         kept.append(useless.features)
     assert kept.count(1) >= 8
-
-
-@pytest.mark.slow
-def test_a_ridge_that_was_chosen_by_cross_validation_is_no_worse_than_none_on_new_samples() -> None:
-    names = ["total_logprob", "min_logprob", "mean_logprob", "mean_entropy", "mean_margin", "length"]
-    losses = []
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        x = rng.normal(0, 1, (2060, 6))
-        y = rng.random(2060) < sigmoid(x[:, 0] + 0.3 * x[:, 1])
-        choice = select_map(x[:60], y[:60], np.arange(60), names, "platt", seed)
-        plain = type(choice)("platt", 6, 0.0, ())
-        losses.append(
-            [log_loss(sigmoid(fit_map(c, x[:60], y[:60], names).log_odds(x[60:])).clip(0.01, 0.99), y[60:]) for c in (choice, plain)]
-        )
-    ridge, none = np.mean(losses, axis=0)
-    assert ridge < none
 
 
 def test_a_measure_that_speaks_against_the_event_makes_a_falling_map() -> None:

@@ -44,17 +44,11 @@ def errors(each: int, seed: int, **world: float) -> tuple[float, float, float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("each", [10, 20, 50, 100, 300])
+@pytest.mark.parametrize("each", [10, 100])
 def test_shrunk_maps_are_at_least_as_good_as_pooled_and_as_separate_ones_at_every_n(each: int) -> None:
     pooled, own, shrunk = np.mean([errors(each, seed) for seed in range(8)], axis=0)
     assert shrunk < pooled
     assert shrunk < own
-
-
-def test_where_groups_do_not_differ_shrunk_maps_are_almost_the_pooled_one() -> None:
-    pooled, own, shrunk = np.mean([errors(50, seed, sd=0.0, slope_sd=0.0) for seed in range(8)], axis=0)
-    assert shrunk < pooled + 0.01
-    assert shrunk < 0.45 * own
 
 
 def test_the_spread_between_groups_is_found() -> None:
@@ -117,6 +111,10 @@ def test_levels_that_bring_nothing_are_left_out_and_it_is_said() -> None:
     assert made.calibrator.levels == ()
     assert made.calibrator.children == ()
     assert any("levels are left out" in note for note in made.notes)
+    few, _ = world(200, projects=8, between=2.0)
+    made = fit([structs.replace(s, labels={"exact_match": True}) for s in few], "exact_match", levels=["project"], resamples=20)
+    assert made.calibrator.levels == ()
+    assert "levels are left out: there are too few samples" in made.notes
 
 
 @pytest.mark.slow
@@ -131,13 +129,6 @@ def test_whether_there_are_levels_is_held_out_too() -> None:
     alone = sigmoid(fit_platt(x[~of_p0], made.labels[~of_p0]).log_odds(x[of_p0]))
     bound = 1 / ((~of_p0).sum() + 2)
     assert made.held_out[of_p0] == pytest.approx(alone.clip(bound, 1 - bound), abs=1e-12)
-
-
-def test_too_few_samples_have_no_levels() -> None:
-    samples, _ = world(200, projects=8, between=2.0)
-    made = fit([structs.replace(s, labels={"exact_match": True}) for s in samples], "exact_match", levels=["project"], resamples=20)
-    assert made.calibrator.levels == ()
-    assert "levels are left out: there are too few samples" in made.notes
 
 
 def test_samples_without_the_name_that_a_level_goes_by_are_refused() -> None:
@@ -159,10 +150,9 @@ def test_levels_that_can_not_be_are_refused(levels: list[str], kind: str, reason
         fit(world(100)[0], "exact_match", levels=levels, kind=kind)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("each", [1, 20, 150])
-def test_a_group_that_is_right_throughout_has_a_high_but_finite_map_and_spoils_no_other(each: int) -> None:
+def test_a_group_that_is_right_throughout_has_a_high_but_finite_map_and_spoils_no_other() -> None:
     x, y, group, _ = groups_world(150, 1)
-    last = np.flatnonzero(group == 11)[:each]
+    last = np.flatnonzero(group == 11)[:20]
     kept = np.concatenate([np.flatnonzero(group < 11), last])
     x, y, group = x[kept], np.where(group[kept] == 11, True, y[kept]), group[kept]
     paths = [(f"p{g}",) for g in group]
@@ -170,6 +160,6 @@ def test_a_group_that_is_right_throughout_has_a_high_but_finite_map_and_spoils_n
     maps = {child.path: child for child in tree.children}
     ones = sigmoid(maps["p11",].as_map().log_odds(x[group == 11]))
     assert np.isfinite(ones).all()
-    assert ones.mean() > {1: 0.3, 20: 0.7, 150: 0.9}[each]
+    assert ones.mean() > 0.7
     for child in without.children:
         assert maps[child.path].intercept == pytest.approx(child.intercept, abs=0.25)

@@ -13,7 +13,6 @@ from assay.calibration.log.event_log import EventLog
 from assay.calibration.log.events import Event, Row, hash_of
 from assay.calibration.log.samples import showings_of
 from assay.cli import main as cli
-from assay.cli.logs.evaluate import lines_of
 
 Logged = tuple[str | None, Event]
 
@@ -76,13 +75,6 @@ def test_of_too_little_it_is_said_why_no_more_is_told() -> None:
     assert (none.shown, none.labelled, none.said) == (1, 0, None)
 
 
-def test_percentages_that_are_all_alike_are_judged_as_far_as_that_goes() -> None:
-    (one,) = evaluations_of(showings_of(rows(*(each for number in range(100) for each in showing(number, number % 2 == 0, 0.5)))))
-    assert one.calibrated is None
-    assert one.evidence is not None
-    assert "can't be tested" in "".join(lines_of(one, 300))
-
-
 def test_the_command_tells_what_was_said_and_what_was_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "log"
     with EventLog(path, create=True) as log:
@@ -97,9 +89,3 @@ def test_the_command_tells_what_was_said_and_what_was_kept(tmp_path: Path, capsy
     found = json.loads(capsys.readouterr().out)
     assert [each["labelled"] for each in found["evaluations"]] == [600, 100]
     assert found["evaluations"][0]["evidence"]["ece"]["low"] > 0
-
-
-def test_the_command_says_where_there_is_nothing_to_evaluate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    EventLog(tmp_path / "log", create=True).close()
-    assert cli.main(["logs", "evaluate", "--log", str(tmp_path / "log")]) == 0
-    assert "nothing to evaluate" in capsys.readouterr().err

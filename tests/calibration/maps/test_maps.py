@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression, minimize
+from scipy.optimize import minimize
 from sklearn.isotonic import IsotonicRegression  # type: ignore[import-untyped]
 from venn_abers import VennAbers  # type: ignore[import-untyped]
 
@@ -135,19 +135,6 @@ def test_isotonic_is_scikit_learns_where_no_end_is_pure(sample: tuple[Floats, ND
         np.append(x[:, 0], [-1e9, 1e9]), np.append(y, [rising, not rising])
     )
     assert sigmoid(fit_isotonic(x, y, rising=rising).log_odds(x)) == pytest.approx(oracle[:-2], abs=1e-9)
-
-
-@pytest.mark.slow
-@given(drawn, st.booleans())
-@settings(max_examples=60)
-def test_venn_abers_is_two_isotonic_fits_with_the_new_sample_as_0_and_as_1(sample: tuple[Floats, NDArray[np.bool_]], rising: bool) -> None:
-    x, y = sample
-    found = fit_venn_abers(x, y, rising=rising)
-    for new in np.arange(-6.5, 7, 0.25):
-        for label, said in zip((0, 1), found.bounds(np.array([[new]])), strict=True):
-            _, inverse = np.unique((1 if rising else -1) * np.append(x[:, 0], new), return_inverse=True)
-            size, positives = np.bincount(inverse), np.bincount(inverse, np.append(y, label))
-            assert said[0] == pytest.approx(isotonic_regression(positives / size, weights=size).x[inverse[-1]], abs=1e-12)
 
 
 def test_venn_abers_agrees_with_the_venn_abers_library() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.calibration.measures.agreement import SINGLE_DRAW, Drawn, distinct
-from assay.calibration.measures.registry import LOGIT_CEILING, enter_one
+from assay.calibration.measures.registry import enter_one
 from assay.inference.model import Generation, StopReason, Timings, Token
 
 
@@ -16,15 +16,6 @@ def generation(text: str, *logprobs: float, stopped_by: StopReason = StopReason.
     return Generation(
         text, tuple(Token(i, b"t", logprob, None, None) for i, logprob in enumerate(logprobs)), stopped_by, Timings(1.0, 1.0, 3, 0)
     )
-
-
-def shares(*made: Generation) -> list[float | None]:
-    return [drawn.agreement for _, drawn in distinct(made, len(made))]
-
-
-def test_agreement_is_the_logarithm_of_a_texts_share_in_the_probability_of_all() -> None:
-    made = [generation("a", math.log(0.5), math.log(0.5)), generation("b", math.log(0.125)), generation("", math.log(0.125))]
-    assert shares(*made) == pytest.approx([math.log(0.5), math.log(0.25), math.log(0.25)])
 
 
 def test_of_one_text_the_first_is_given_and_all_count() -> None:
@@ -48,7 +39,6 @@ def test_one_alone_has_no_agreement_whether_it_was_drawn_alone_or_is_left_of_sev
     "other",
     [
         generation("b", math.nan),
-        generation("b", -math.inf),
         generation("b"),
         generation("b", -1.0, stopped_by=StopReason.TIME),
         generation("b", -1.0, stopped_by=StopReason.CANCELLED),
@@ -73,10 +63,3 @@ def test_shares_are_exact_however_small_and_sum_to_one(made: list[tuple[str, lis
             assert math.isfinite(enter_one("agreement", drawn.agreement))
     assert math.fsum(math.exp(drawn.agreement or 0.0) for _, drawn in found) == pytest.approx(1)
     assert [one.text for one, _ in found] == list(dict.fromkeys(text for text, _ in made))
-
-
-def test_where_all_agree_the_share_enters_at_the_ceiling() -> None:
-    (_, drawn), *others = distinct([generation("a", -5.0), generation("a", -7.0)], 2)
-    assert not others
-    assert drawn.agreement == 0.0
-    assert enter_one("agreement", drawn.agreement) == LOGIT_CEILING

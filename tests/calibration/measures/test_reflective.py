@@ -23,7 +23,6 @@ from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Generation, Prompt
 from assay.inference.remote.model import RemoteModel
 from assay.inference.stopping.stop import LINE
-from assay.suggestion.complete import complete
 
 from ...inference.completion_server import Speech, serving
 
@@ -37,7 +36,9 @@ def written(model: LlamaModel, before: str = "x = ", after: str = "\ny = 2\n") -
 
 def test_p_true_is_summed_over_the_first_tokens_of_its_spellings_each_once(tiny: LlamaModel) -> None:
     """A vocabulary of bytes: "True" and "TRUE" begin alike and count once; " True" begins as " False" does and counts for neither."""
-    prompt, generation = written(tiny)
+    prompt = prompt_at(tiny, "area = wi", "\n")
+    assert prompt.held, "the question stands behind what is there and shown"
+    generation = tiny.generate(prompt, stop=LINE, max_tokens=12)
     question = TRUE_OR_FALSE.text.replace("{completion}", generation.text)
     asked = Prompt((*prompt.tokens, *tiny.tokenize(prompt.held + generation.text), *tiny.tokenize(question)), prompt.layout)
     t, true, f, false = (math.exp(tiny.score(asked, tiny.tokenize(letter))[0]) for letter in "TtFf")
@@ -52,41 +53,6 @@ def test_words_that_can_not_be_told_apart_by_a_first_token_have_no_measure(tiny:
     assert ask_true(tiny, prompt, generation, alike) is None
     said = reflect(tiny, prompt, generation, {"ask_true": alike, "ask_true_normalised": alike})
     assert (said.measures, said.asked) == ({}, {})
-
-
-class Asked(Exception):
-    """What a model was asked."""
-
-    def __init__(self, prompt: Prompt) -> None:
-        super().__init__(prompt)
-        self.prompt = prompt
-
-
-def asked_by(model: LlamaModel, prompt: Prompt, generation: Generation, monkeypatch: pytest.MonkeyPatch) -> bytes:
-    """The text behind the prompt that a question to the model follows."""
-
-    def note(asked: Prompt, _candidates: object) -> list[float]:
-        raise Asked(asked)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(model, "next_token_logprobs", note)
-        with pytest.raises(Asked) as raised:
-            ask_true(model, prompt, generation, TRUE_OR_FALSE)
-    question = model.tokenize(TRUE_OR_FALSE.text.replace("{completion}", generation.text))
-    tokens = raised.value.prompt.tokens
-    assert tokens[: len(prompt.tokens)] == prompt.tokens
-    assert tokens[-len(question) :] == tuple(question)
-    return b"".join(map(model.token_bytes, tokens[len(prompt.tokens) : -len(question)]))
-
-
-@pytest.mark.parametrize("before", [BEFORE, BEFORE + "wi", BEFORE + "width *", "# gr\u00fc\u00dfe: "])
-def test_the_question_stands_behind_what_is_there_and_shown(embedded: LlamaModel, monkeypatch: pytest.MonkeyPatch, before: str) -> None:
-    prompt = prompt_at(embedded, before, AFTER)
-    generation = complete(embedded, before, AFTER)
-    for text in (generation.text, generation.text[:3], "something else"):
-        asked = asked_by(embedded, prompt, replace(generation, text=text), monkeypatch)
-        assert asked.decode() == prompt.held + text
-        assert before.endswith(prompt.held)
 
 
 def test_a_stated_percentage_is_read_from_the_greedy_answer(tmp_path: Path) -> None:

@@ -51,17 +51,10 @@ def test_whether_a_text_parses_is_a_measure_where_somebody_looked(parses: bool |
     assert {name: value for name, value in found.items() if name == "parses"} == measured
 
 
-def test_length_counts_characters_not_bytes() -> None:
-    assert measures_of(generation((-0.1, -3.0, 0.2), text="é = 'ß'"))["length"] == 7
-
-
-def test_the_margin_is_left_out_where_there_was_no_other_token() -> None:
-    assert "mean_margin" not in measures_of(generation((0.0, -math.inf, 0.0)))
-
-
-def test_a_generation_without_tokens_has_no_measures() -> None:
-    with pytest.raises(ValueError, match="without tokens"):
-        measures_of(generation())
+def test_length_counts_characters_and_the_margin_is_left_out_where_there_was_no_other_token() -> None:
+    found = measures_of(generation((0.0, -math.inf, 0.0), text="é = 'ß'"))
+    assert found["length"] == 7
+    assert "mean_margin" not in found
 
 
 @given(st.one_of(st.floats(-1e4, -1e-300), st.floats(-300, 4).map(lambda e: -(10.0**e))))
@@ -71,12 +64,7 @@ def test_logit_is_exact_from_the_smallest_to_the_largest_probability(s: float) -
         assert abs(mpmath.mpf(logit(s)) - exact) <= 1e-15 * max(1, abs(exact), abs(s))
 
 
-def test_certainty_has_a_finite_logit_above_all_others() -> None:
-    assert logit(0.0) == logit(-1e-300) == LOGIT_CEILING
-    assert logit(-1e-15) < LOGIT_CEILING
-
-
-@pytest.mark.parametrize("s", [0.1, math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("s", [0.1, math.nan])
 def test_what_is_no_log_probability_is_refused(s: float) -> None:
     with pytest.raises(ValueError, match=r"log-probability|not finite"):
         enter("total_logprob", s)
@@ -133,12 +121,6 @@ def test_what_is_a_log_probability_is_taken_for_its_probability(values: list[flo
         assert raw_probability(name, values) == pytest.approx(np.exp(values))
         # the two ways into a calibrator agree: what enters is the logit of what is said raw
         assert expit(enter(name, values)) == pytest.approx(np.exp(values))
-
-
-def test_a_measure_that_is_no_probability_has_none() -> None:
-    none = {name for name in MEASURES if raw_probability(name, [0.5 if MEASURES[name].transform == "logit" else 0.0]) is None}
-    of_repairs = {name for name, measure in MEASURES.items() if measure.kind in ("repair", "fault")}
-    assert none == {"token_count", "parses", "mean_entropy", "mean_margin"} | of_repairs
 
 
 def test_length_is_scaled_to_the_shortest_and_the_longest_reference() -> None:

@@ -12,31 +12,15 @@ from assay.calibration.measures.verbalised import PHRASES, probability_in
 STATED = {
     "80%": 0.8,
     "80,5 %": 0.805,
-    "80 percent": 0.8,
-    "７５％": 0.75,
-    "0.8%": 0.008,
-    "99.9% (0.999)": 0.999,
-    "100%": 1.0,
     "0": 0.0,
-    ".75": 0.75,
-    "80 because it looks right": 0.8,
     r"\boxed{80\%}": 0.8,
     "Probability: [0.9]": 0.9,
-    "P(True) = 0.35": 0.35,
     "The probability that this completion is correct is 90%.": 0.9,
-    "confidence - 80%": 0.8,
     "I am 90% confident": 0.9,
-    "80 chance": 0.8,
     "8/10": 0.8,
-    "8 out of 10": 0.8,
-    "chance: 3 in 4": 0.75,
     "50/50": 0.5,
     "70-80%": 0.75,
-    "between 70 and 80 percent": 0.75,
-    "70-80%, say 75%": 0.75,
     "On a scale of 0-100: 80%": 0.8,
-    "80%. It is very likely right": 0.8,
-    "at line 80: 70%": 0.7,
     "70% of the time": 0.7,
     "It is almost certain that this fits": 0.95,
     "almost certainly not": 0.07,
@@ -44,28 +28,15 @@ STATED = {
 REFUSED = {
     "": "no probability",
     "line 80": "no probability",
-    "I think line 80 has 2 bugs": "no probability",
-    "Python 3.11": "no probability",
-    "in 0.5 seconds": "no probability",
-    "2. The code sorts": "no probability",
-    "26.0331; 26.03936": "no probability",
     "80% of the tests pass": "no probability",
-    "from 0 to 100": "no probability",
     "It is not likely": "no probability",
-    "fairly likely": "no probability",
     "Certainly!": "no probability",
     "-20%": "negative",
-    "confidence: -5/10": "negative",
     "120 %": "more than certain",
-    "11/10": "more than certain",
-    "5 out of 0": "share of nothing",
     "1": "one percent or certainty",
-    "probability is 1": "one percent or certainty",
     "at least 80%": "only a bound",
     "not 100% sure, but 70%": "denied",
     "80% or maybe 20%": "they differ",
-    "70-80%, say 60%": "they differ",
-    "likely, or unlikely": "they differ",
     "There is an 80% chance that it is wrong": "speaks of being wrong",
     "unlikely to fail": "speaks of being wrong",
 }
@@ -123,7 +94,7 @@ def test_whatever_a_model_writes_there_is_a_probability_or_none(answer: str) -> 
     assert 0 <= p <= 1
 
 
-@pytest.mark.parametrize("piece", ["9", "9.", "0,", "1 to ", "80% ", "(", " about", "probability is ", "-", "very ", "8/", "."])
+@pytest.mark.parametrize("piece", ["9", "1 to ", "80% ", "(", "probability is ", "very "])
 def test_a_long_answer_is_read_in_a_moment(piece: str) -> None:
     began = time.process_time()
     with pytest.raises(ValueError, match=r"\w"):

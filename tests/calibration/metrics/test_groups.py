@@ -26,11 +26,6 @@ from assay.calibration.metrics.scores import auc
 GROUPS = 12
 
 
-def value_of(interval: Interval | None) -> float:
-    assert interval.low <= interval.value <= interval.high
-    return interval.value
-
-
 @given(forecasts, st.integers(2, 9))
 def test_the_auc_within_places_is_the_mean_of_that_of_each(forecast: Forecast, count: int) -> None:
     p, y = np.tile(forecast[0], 3), np.tile(forecast[1], 3)
@@ -66,13 +61,6 @@ def test_a_share_of_one_is_no_certainty() -> None:
     assert reversed_ == Interval(0.0, 0.0, pytest.approx(1 - 0.025**0.1))
 
 
-def test_without_two_groups_that_tell_anything_there_is_no_interval() -> None:
-    y = np.array([True, False, True, True])
-    assert within_auc(y.astype(float), y, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])) is None
-    assert log_odds_ratio(y, ~y, np.zeros(4, dtype=int), np.array([0, 0, 1, 1])) is None
-    assert correlation([1, 2, 3, 4], [2, 4, 6, 8], np.arange(4)) is None
-
-
 def test_the_log_odds_ratio_within_strata_is_not_that_of_what_makes_them() -> None:
     rng = np.random.default_rng(0)
     strata = rng.integers(0, 4, 8000)
@@ -102,11 +90,6 @@ def test_the_gain_of_skill_is_that_of_paired_intervals_where_those_are_defined()
     assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 
-def test_the_gain_of_skill_takes_a_probability_of_zero_for_what_happened() -> None:
-    p, y = perfect(300, 1)
-    assert value_of(skill_gain(np.where(y, 0.0, p), y, p, y, np.arange(300) % GROUPS)) > 0
-
-
 Drawn = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]
 # Of x, y, the groups' offsets, places and groups: a statistic, and its truth where x has nothing to do with y.
 OF_NOTHING: dict[str, tuple[Callable[[Drawn], Interval | None], float]] = {
@@ -128,14 +111,6 @@ def test_an_interval_misses_the_truth_in_about_one_world_of_twenty(name: str) ->
         found = statistic((x, rng.random(n) < 1 / (1 + np.exp(-offset)), offset, np.arange(n) // 5, groups))
         missed += not found.low <= truth <= found.high
     assert missed <= most(200, 0.06)
-
-
-@given(thirds=st.lists(st.integers(0, 3), min_size=2, max_size=40))
-def test_the_interval_of_a_mean_of_shares_lies_within_0_and_1_and_has_a_width(thirds: list[int]) -> None:
-    shares = np.array(thirds) / 3
-    found = mean_share(shares, np.arange(len(shares)))
-    assert 0 <= found.low <= found.value <= found.high <= 1
-    assert found.low < found.high
 
 
 def test_shares_of_items_say_more_than_as_many_labels_and_labels_have_the_interval_of_rates() -> None:

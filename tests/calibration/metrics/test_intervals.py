@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from assay.calibration.arrays import Floats, sigmoid
 from assay.calibration.metrics.bins import equal_mass
-from assay.calibration.metrics.intervals import BLOCKS, Interval, intervals, paired, student_t, tail
+from assay.calibration.metrics.intervals import Interval, intervals, paired, student_t, tail
 from assay.calibration.metrics.scores import auc, brier, log_loss, skill
 from assay.calibration.metrics.selective import augrc
 
@@ -109,21 +109,6 @@ def test_the_calibration_error_is_debiased_and_its_interval_that_of_plain_resamp
     assert (found.value, found.low, found.high) == pytest.approx(np.sqrt(np.maximum(0, [square, *ends])), abs=1e-9)
 
 
-def test_many_groups_are_resampled_in_blocks_with_the_value_and_nearly_the_interval_of_the_groups() -> None:
-    p, y, group = forecast(6000, 3 * BLOCKS, 5, between=0.5, temper=1.8)
-    found = [intervals(p, y, group, seed=seed).calibration_error for seed in range(4)]
-    whole = debiased_square(p, y, group, equal_mass(p))
-    assert [interval.value for interval in found] == pytest.approx([math.sqrt(whole)] * 4, abs=1e-9)
-    bins, members = equal_mass(p), [np.flatnonzero(group == g) for g in range(3 * BLOCKS)]
-    resampled = []
-    for drawn in np.random.default_rng(0).integers(3 * BLOCKS, size=(100, 3 * BLOCKS)):
-        chosen = np.concatenate([members[g] for g in drawn])
-        resampled.append((np.bincount(bins[chosen], (y - p)[chosen]) ** 2 / np.bincount(bins[chosen])).sum() / len(chosen))
-    spread = float(np.std(resampled))
-    for interval in found:
-        assert interval.high**2 - interval.low**2 == pytest.approx(2 * 1.96 * spread, rel=0.25)
-
-
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 8, 13, 28, 1000])
 def test_the_quantile_of_students_t_is_within_1_percent(degrees: int) -> None:
     assert student_t(degrees) == pytest.approx(student.ppf(0.975, degrees), rel=0.01)
@@ -137,13 +122,6 @@ def test_with_one_class_skill_and_auc_are_none() -> None:
     assert paired(np.full(30, 0.6), np.full(30, 0.7), np.ones(30, bool), np.arange(30) % 6).auc is None
 
 
-def test_where_one_group_has_all_positives_nothing_is_known_of_another_group() -> None:
-    p, y = np.array([0.9, 0.8, 0.2, 0.3, 0.1, 0.4]), np.array([True, True, False, False, False, False])
-    found = intervals(p, y, np.array([0, 0, 0, 1, 1, 2]))
-    assert found.skill is None
-    assert found.auc is None
-
-
 @pytest.mark.parametrize("right", [True, False])
 def test_a_perfect_order_of_few_samples_is_not_proof(right: bool) -> None:
     """20 positives and 30 negatives all in order have probability A^20 at least, so an AUC below 0.025^(1 / 20) is refuted, no more."""
@@ -155,28 +133,6 @@ def test_a_perfect_order_of_few_samples_is_not_proof(right: bool) -> None:
     assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
     by_project = defined(intervals(p, y, np.arange(50) % 5).auc)
     assert by_project.high - by_project.low == pytest.approx(1 - 0.025 ** (1 / 2))
-
-
-def test_a_constant_forecaster_has_no_order_and_that_is_certain() -> None:
-    found = defined(intervals(np.full(40, 0.3), np.arange(40) % 3 == 0, np.arange(40) % 8).auc)
-    assert (found.low, found.high) == (0.5, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        ([0, 0], "at least two groups"),
-        ([0, 2], "no sample is of group 1 of 3"),
-        ([0, -1], "one integer from 0 per sample"),
-        ([0.0, 1.0], "one integer from 0 per sample"),
-        ([0, 1, 2], "one integer from 0 per sample"),
-    ],
-)
-def test_groups_that_no_interval_can_be_had_from_are_refused(groups: list[int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        intervals([0.1, 0.9], [False, True], np.array(groups))
-    with pytest.raises(ValueError, match=message):
-        paired([0.1, 0.9], [0.2, 0.9], [False, True], np.array(groups))
 
 
 def test_an_infinite_log_loss_is_refused() -> None:
@@ -197,7 +153,7 @@ def test_intervals_cover_the_truth_when_projects_differ() -> None:
         assert np.mean([covered(truth, getattr(found, name)) for found in worlds]) >= 0.915, name
 
 
-@pytest.mark.parametrize(("temper", "least"), [(1.0, 0.95), (1.3, 0.92), (1.8, 0.88)])
+@pytest.mark.parametrize(("temper", "least"), [(1.0, 0.95), (1.8, 0.88)])
 def test_the_interval_of_the_calibration_error_covers_the_truth_also_when_there_is_none(temper: float, least: float) -> None:
     """A percentile interval of ECE covers 0 never."""
     z = np.random.default_rng(0).normal(-0.4, 1.2, 200_000)

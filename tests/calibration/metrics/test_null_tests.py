@@ -63,21 +63,6 @@ def test_a_test_by_group_refutes_5_percent_of_calibrated_worlds_whose_groups_fai
     assert share_refuted(lambda seed: by_group(*clustered(1500, 30, seed, temper=2.5)), 40) > 0.5
 
 
-def test_five_groups_cannot_refute_at_5_percent_with_kuipers_test_and_thirty_can() -> None:
-    for groups, possible in ((5, False), (30, True)):
-        p, y, group = clustered(3000, groups, 1, correlation=0.0, temper=5.0)
-        assert (kuiper_by_group(p, y, group).p_value <= 0.05) == possible
-
-
-@pytest.mark.parametrize("test", [spiegelhalter_by_group, kuiper_by_group])
-@pytest.mark.parametrize(
-    ("groups", "why"), [([0, 0, 0], "two groups"), ([0, 1], "one integer"), ([0.0, 1.0, 2.0], "one integer"), ([-1, 0, 1], "one integer")]
-)
-def test_groups_that_are_none_are_refused(test: Callable[..., NullTest], groups: list[float], why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        test([0.2, 0.4, 0.6], [True, False, True], np.array(groups))
-
-
 def test_a_test_that_is_not_defined_is_refused() -> None:
     with pytest.raises(ValueError, match="not defined"):
         kuiper_by_group([1.0, 0.0, 0.0], [False, True, True], np.arange(3))

@@ -14,10 +14,9 @@ from assay.calibration.metrics.intervals import rate_interval
 from assay.calibration.monitoring.dial_levels import POSITIONS, levels_of, levels_of_evidence
 
 
-@pytest.fixture(scope="module", params=[(600, 0), (150, 3)], ids=["600", "150"])
-def fitted(request: pytest.FixtureRequest) -> Fit:
-    n, seed = request.param
-    return fit(world(n, seed=seed)[0], "exact_match", resamples=50)
+@pytest.fixture(scope="module")
+def fitted() -> Fit:
+    return fit(world(600)[0], "exact_match", resamples=50)
 
 
 def test_what_the_evidence_says_of_a_position_is_what_the_held_out_samples_say(fitted: Fit) -> None:
@@ -51,7 +50,7 @@ def test_a_row_of_the_dial_brings_its_intervals(fitted: Fit) -> None:
     for level in found:
         precision = rows[level.show_above].precision
         assert (level.right.low, level.right.high) == (precision.low, precision.high)
-    assert found or len(fitted.labels) < 600
+    assert found
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -73,11 +72,6 @@ def test_counts_are_those_of_the_suggestions_and_little_is_never_said_to_be_much
             assert level.right.positives == sum(labels[i] is True for i in known)
             assert level.right.value == pytest.approx(level.right.positives / level.right.n)
             assert 0 <= level.right.low <= level.right.value <= level.right.high <= 1
-
-
-def test_of_nothing_nothing_is_said() -> None:
-    for level in levels_of(np.empty(0), [], np.empty(0, dtype=np.bool_), np.empty(0), np.empty(0, dtype=np.intp)):
-        assert (level.shown, level.share, level.right) == (0, None, None)
 
 
 def test_what_was_shown_at_random_stands_for_what_was_not() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from datetime import datetime
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from assay.calibration.validation.figures import Figure
 from assay.calibration.validation.held_out import held_out
 from assay.calibration.validation.inputs import Inputs
 
-WORLDS = [pytest.param(40, id="few"), pytest.param(400, id="many", marks=pytest.mark.slow)]
+WORLDS = [pytest.param(30, id="few"), pytest.param(200, id="many", marks=pytest.mark.slow)]
 
 
 def readings(worlds: int, *, shuffled: bool) -> dict[str, Counter[str]]:
@@ -47,18 +46,18 @@ def test_of_labels_that_have_nothing_to_do_with_the_probabilities_nothing_holds(
     assert counts["K1"]["refuted"] > worlds / 2
 
 
-@pytest.mark.parametrize("worlds", [pytest.param(15, id="few"), pytest.param(100, id="many", marks=pytest.mark.slow)])
-def test_nothing_holds_of_a_map_that_was_fitted_to_shuffled_labels(worlds: int) -> None:
+@pytest.mark.slow
+def test_nothing_holds_of_a_map_that_was_fitted_to_shuffled_labels() -> None:
     """It says the base rate everywhere, so that its calibration error and its offset are nearly 0."""
     held: Counter[str] = Counter()
-    for seed in range(worlds):
+    for seed in range(50):
         samples, _ = samples_of_world(400, projects=15, seed=seed)
         labels = np.random.default_rng(seed).permutation([sample.labels["exact_match"] for sample in samples])
         shuffled = [changed(sample, labels={"exact_match": bool(label)}) for sample, label in zip(samples, labels, strict=True)]
         calibrator = fit(shuffled, "exact_match", kind="platt", resamples=2).calibrator
         found = figures(calibrator, Inputs(shuffled, {"no_suffix": shuffled}), held_out(calibrator, shuffled))
         held.update(figure.id for figure in found if figure.reading == "holds")
-    assert {id: count for id, count in held.items() if count > most(worlds)} == {}
+    assert {id: count for id, count in held.items() if count > most(50)} == {}
 
 
 def test_overconfident_probabilities_are_refuted_by_their_calibration_error() -> None:
@@ -153,32 +152,3 @@ def test_places_are_paired_by_the_id_of_their_samples(calibrator: Calibrator, sa
     found = by_id(figures(calibrator, Inputs(samples, arms), held_out(calibrator, samples)))
     assert (found["K7.no_suffix"].n, found["K7.no_suffix"].reading) == (len(samples), "reported")
     assert found["K7.no_docstring"].note == "no sample without the docstring has the id of a plain one, a label and a number"
-
-
-@pytest.mark.slow
-def test_how_each_figure_is_held_out_is_told(calibrator: Calibrator, samples: list[Sample]) -> None:
-    folds = fit(samples, "exact_match", resamples=50, date=datetime.fromisoformat(calibrator.fitted_on.date)).kept_folds()
-    found = by_id(figures(calibrator, Inputs(samples, {"no_suffix": samples}), held_out(calibrator, samples, folds)))
-    told = {id: figure.note.removeprefix("cross-validation: ").split(";")[0] for id, figure in found.items() if figure.reading != "not run"}
-    by_folds, among_themselves = "each project by the kept map that did not see it", "both maps cross-fitted to these samples"
-    assert told == dict.fromkeys(told, by_folds) | dict.fromkeys(("K5", "K8"), among_themselves)
-
-
-@pytest.mark.slow
-def test_maps_that_are_compared_have_seen_the_same_samples(samples: list[Sample]) -> None:
-    """A calibrator of many samples would else have more skill than a map with one more measure of few."""
-    more = [changed(sample, id=f"more {sample.id}") for sample in samples[:150]]
-    of_many, of_few = (fit(those, "exact_match", resamples=2).calibrator for those in (samples, more))
-    a, b = (by_id(figures(made, Inputs(more), held_out(made, more))) for made in (of_many, of_few))
-    assert [a[id].value for id in ("K5", "K8")] == [b[id].value for id in ("K5", "K8")]
-    assert a["K1"].value != b["K1"].value
-
-
-@pytest.mark.slow
-def test_measures_that_model_selection_leaves_out_are_told(samples: list[Sample]) -> None:
-    rng = np.random.default_rng(1)
-    noise = [changed(sample, measures={**sample.measures, "ask_true_normalised": float(rng.normal())}) for sample in samples]
-    calibrator = fit(noise, "exact_match", resamples=2).calibrator
-    k8 = by_id(figures(calibrator, Inputs(noise), held_out(calibrator, noise)))["K8"]
-    assert k8.value == 0
-    assert "model selection leaves them out" in k8.note

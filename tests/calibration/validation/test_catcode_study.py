@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -18,8 +18,6 @@ from assay.calibration.samples import Event, Sample
 from assay.calibration.validation.catcode_facts import LineFact, PlaceFact, RegeneratedFact, VariantFact
 from assay.calibration.validation.catcode_study import (
     MAX_SHIFT,
-    Rewrites,
-    falls_for_wrong,
     figures,
     in_rewritten_code,
     meaning_not_strangeness,
@@ -30,7 +28,7 @@ from assay.calibration.validation.held_out import held_out
 from assay.calibration.validation.inputs import Inputs
 from assay.calibration.validation.words import title_of
 
-WORLDS = [pytest.param(40, id="few"), pytest.param(400, id="many", marks=pytest.mark.slow)]
+WORLDS = [pytest.param(30, id="few"), pytest.param(200, id="many", marks=pytest.mark.slow)]
 
 
 def counted(worlds: int, meaning: float) -> dict[str, Counter[str]]:
@@ -54,16 +52,6 @@ def test_a_number_that_falls_for_strangeness_alone_passes_m3_in_at_most_one_worl
     counts = counted(worlds, meaning=0.0)
     assert counts["M3"]["holds"] <= most(worlds)
     assert counts["M2"]["holds"] > worlds / 2, "M2 is passed by a number that only knows what is strange"
-
-
-@pytest.mark.parametrize("worlds", WORLDS)
-def test_where_wrong_rewrites_and_their_lines_change_places_m2_holds_in_at_most_one_world_of_twenty(worlds: int) -> None:
-    held = 0
-    for seed in range(worlds):
-        found, swapped = world(seed), np.random.default_rng(seed).random(400 * 5) < 0.5
-        dealt = replace(found, before=np.where(swapped, found.after, found.before), after=np.where(swapped, found.before, found.after))
-        held += falls_for_wrong(dealt).reading == "holds"
-    assert held <= most(worlds)
 
 
 @pytest.mark.parametrize("worlds", WORLDS)
@@ -99,7 +87,7 @@ def inputs(n: int = 300, projects: int = 10, event: Event = "tests_pass") -> Inp
         right = bool(rng.random() < np.exp(total / 2))
         made = sample(row, label=right, project=f"p{row % projects}", total_logprob=total)
         labels: dict[str, bool | None] = {"exact_match": right if event == "exact_match" else None, "tests_pass": right}
-        samples.append(_with(made, labels))
+        samples.append(msgspec.structs.replace(made, labels=labels))
 
         def at(fall: float, start: float = total) -> dict[str, float]:
             return {"total_logprob": min(0.0, start - fall)}
@@ -118,10 +106,6 @@ def inputs(n: int = 300, projects: int = 10, event: Event = "tests_pass") -> Inp
         again = RegeneratedFact(measures=at(0.05), exact=right, passes=right)
         facts[made.id] = PlaceFact(id=made.id, project=f"p{row % projects}", file="a.py", lines=(line,), regenerated=again)
     return Inputs(samples, facts=facts)
-
-
-def _with(made: Sample, labels: dict[str, bool | None]) -> Sample:
-    return msgspec.structs.replace(made, labels=labels)
 
 
 def of(found: Inputs, event: Event = "tests_pass") -> dict[str, Figure]:
@@ -151,47 +135,3 @@ def test_what_a_run_does_not_tell_is_not_run_and_why_is_said() -> None:
     assert {each.reading for each in nothing.values()} == {"not run"}
     assert nothing["M1"].note == "no line and its rewrites were scored"
     assert nothing["M6"].note == "nothing was suggested in rewritten code whose tests_pass is known"
-
-
-def test_rewrites_outside_of_what_the_calibrator_knows_are_left_out_and_counted() -> None:
-    known = inputs()
-    first = next(iter(known.facts.values()))
-    far = _changed(first, measures=None)
-    found = of(replace(known, facts={**known.facts, first.id: far}))
-    assert found["M2"].n == 299
-    assert "1 rewrites of lines without a number are left out" in found["M2"].note
-
-
-def _changed(place: PlaceFact, **changes: Any) -> PlaceFact:
-    (line,) = place.lines
-    wrong = msgspec.structs.replace(line.variants[-1], **changes)
-    return msgspec.structs.replace(place, lines=(msgspec.structs.replace(line, variants=(*line.variants[:-1], wrong)),))
-
-
-def test_a_world_has_what_it_says() -> None:
-    found: Rewrites = world(0)
-    assert np.bincount(found.lines).tolist() == [5] * 400
-    assert len(np.unique(found.groups)) == 20
-
-
-def test_a_rewrite_worse_than_all_that_the_calibrator_was_fitted_on_has_the_lowest_number_as_in_an_editor() -> None:
-    known = inputs()
-    samples = [each for each in known.plain if each.measures["total_logprob"] > -4]
-    calibrator = fit(samples, "tests_pass", ("total_logprob",), kind="platt", resamples=2).calibrator
-    others = replace(
-        known, plain=[_in(each, "q") for each in known.plain], facts={id: _at(place, "q") for id, place in known.facts.items()}
-    )
-    source = held_out(calibrator, others.plain)
-    found = {each.id: each for each in figures(calibrator, others, source)}
-    worse = sum(place.lines[0].plain["total_logprob"] < calibrator.ranges[0][0] for place in others.facts.values())
-    assert found["M2"].n == 300
-    assert found["M2"].value == pytest.approx(1 - 0.5 * worse / 300, abs=0.005), "both have the lowest number where the line has it"
-    assert found["M2.raw"].value == 1
-
-
-def _in(made: Sample, project: str) -> Sample:
-    return msgspec.structs.replace(made, project=project + made.project)
-
-
-def _at(place: PlaceFact, project: str) -> PlaceFact:
-    return msgspec.structs.replace(place, project=project + place.project)

@@ -24,10 +24,6 @@ def test_each_figure_has_a_plain_sentence_of_its_own(id: str) -> None:
     assert re.fullmatch(r"[A-Z][^\n]{10,130}[a-z0-9)]\.", sentence), sentence
 
 
-def test_a_figure_that_nobody_knows_is_told_by_its_name() -> None:
-    assert sentence_of(not_run("Z9.later", "", "none")) == "Z9.later."
-
-
 def test_the_primary_figures_come_first_also_those_that_were_not_run() -> None:
     found = [
         figure("K3", Interval(0.8, 0.7, 0.9), 400, 20, "project", "> 0.5"),

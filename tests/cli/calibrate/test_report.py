@@ -66,22 +66,16 @@ def test_a_report_on_a_calibrator_file_needs_no_samples(folder: Path, capsys: py
 
 
 @pytest.mark.slow
-def test_every_event_with_labels_has_its_section(tmp_path: Path) -> None:
-    both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
-    write_samples(tmp_path / "s.jsonl", both)
-    assert report(tmp_path / "s.jsonl", "--out", tmp_path / "out", "--map", "platt") == 0
-    text = (tmp_path / "out" / "report.md").read_text()
-    assert "## exact match, line" in text
-    assert "## kept, line" in text
-    assert "passes tests" not in text
-    assert (tmp_path / "out" / "ranking-kept.svg").exists()
-
-
-@pytest.mark.slow
-def test_a_report_is_on_features_and_event_named(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_is_on_what_is_named_or_on_every_event_with_labels(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     both = [structs.replace(s, labels={**s.labels, "kept": s.seed % 3 == 0}) for s in world(100)[0]]
     write_samples(folder / "s.jsonl", both)
     monkeypatch.chdir(folder)
+    assert report("s.jsonl", "--out", "of both", "--map", "platt") == 0
+    text = (folder / "of both" / "report.md").read_text()
+    assert ["## exact match, line" in text, "## kept, line" in text, "passes tests" in text] == [True, True, False]
+    capsys.readouterr()
     options = ("--features", "total_logprob, length", "--event", "kept", "--map", "platt", "--json")
     assert report("s.jsonl", *options) == 0
     said = capsys.readouterr()
@@ -101,18 +95,6 @@ def test_a_report_without_labels_ends_with_2(tmp_path: Path, capsys: pytest.Capt
     write_samples(tmp_path / "s.jsonl", [sample(1, label=None)])
     assert report(tmp_path / "s.jsonl", "--out", tmp_path / "out") == 2
     assert "none of the 1 samples has a label" in capsys.readouterr().err
-
-
-def test_a_report_on_several_calibrators_ends_with_2(fitted: Fit, tmp_path: Path) -> None:
-    for name in ("a.json", "b.json"):
-        save(fitted.calibrator, tmp_path / name)
-    assert report(tmp_path / "a.json", tmp_path / "b.json", "--out", tmp_path / "out") == 2
-
-
-def test_a_file_that_can_not_be_written_ends_with_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "out").write_text("")
-    assert report(folder / "c.json", "--out", folder / "out") == 1
-    assert "can't be read or written" in capsys.readouterr().err
 
 
 def test_without_matplotlib_all_but_the_pictures_is_written_and_it_is_said_what_adds_them(folder: Path) -> None:

@@ -16,7 +16,6 @@ from assay.calibration.fitting.fit import fit
 from assay.calibration.held_out import folds_path, save_folds
 from assay.calibration.samples import Sample, write_samples
 from assay.calibration.validation import table
-from assay.calibration.validation.figures import not_run
 from assay.cli.main import main
 from assay.offline_eval.run import SCHEMA
 
@@ -68,18 +67,6 @@ def test_a_run_gives_a_table_beside_the_calibrator_and_a_line_that_counts(files:
     assert re.split(" {2,}", line) == ["K1", words, number, "500 of 10 projects", "no claim", "reported"], "cross-validation can't fail"
 
 
-def test_newer_samples_replace_what_they_say_something_of_and_other_studies_stay(files: Path) -> None:
-    assert validated(files, "RUN") == 0
-    calibrator = load(files / "c.json")
-    path = table.path_of(calibrator, files / "c.json")
-    other = table.rows_of([not_run("F2", "> 0.5", "no counterfeits")], "counterfeit", "run-7", "0" * 64)
-    table.save(table.merged(table.load(path), other), path)
-    assert validated(files, "line.jsonl") == 0
-    rows = {row.id: row for row in table.load(path).figures}
-    assert (rows["K1"].run, rows["K1"].n < 301) == ("line.jsonl", True)
-    assert (rows["K7.no_suffix"].run, rows["F2"].run) == ("RUN", "run-7")
-
-
 def test_samples_that_it_was_fitted_on_are_not_mixed_with_new_ones(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert validated(files, "RUN", "line.jsonl") == 2
     said = f"{files / 'RUN' / 'samples' / 'line.jsonl'} holds the samples that {files / 'c.json'} was fitted on"
@@ -89,36 +76,13 @@ def test_samples_that_it_was_fitted_on_are_not_mixed_with_new_ones(files: Path, 
         assert f"note: K1, K2, K3, K4, K6{', K7.no_suffix' if run == 'RUN' else ''}: {how}" in capsys.readouterr().err
 
 
-def test_with_folds_more_samples_of_its_projects_may_be_mixed_with_its_own(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    samples, _ = world(500, projects=10)
-    made = fit(samples, "exact_match", resamples=50)
-    save(made.calibrator, files / "c.json")
-    save_folds(made.kept_folds(), folds_path(made.calibrator, files / "c.json"))
-    write_samples(files / "again.jsonl", [changed(each, id=f"again {each.id}") for each in samples])
-    skill = made.calibrator.evidence.skill
-    for runs, n in ((("again.jsonl",), 500), (("RUN", "line.jsonl"), 800)):
-        assert validated(files, *runs) == 0
-        (k1, *_) = table.load(table.path_of(made.calibrator, files / "c.json")).figures
-        assert (k1.value == pytest.approx(skill.value)) == (n == 500)
-        said = capsys.readouterr().err
-        assert ": cross-validation: each project by the kept map that did not see it" in said
-        assert "has no folds" not in said
-
-
-def test_damaged_folds_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = folds_path(load(files / "c.json"), files / "c.json")
-    path.parent.mkdir()
-    path.write_text("{}")
+def test_a_run_of_a_study_that_says_nothing_of_a_calibrator_is_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin(files / "RUN", "repository")
+    assert validated(files, "RUN") == 0
+    begin(files / "RUN", "recorded")
     assert validated(files, "RUN") == 2
-    assert f"{path}: " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("study", "code"), [("calibration", 0), ("repository", 0), ("recorded", 2)])
-def test_the_figures_are_those_of_the_runs_study(files: Path, capsys: pytest.CaptureFixture[str], study: str, code: int) -> None:
-    begin(files / "RUN", study)
-    assert validated(files, "RUN") == code
     said = f"{files / 'RUN'} is a run of the study recorded, which says nothing of a calibrator; name runs of: calibration, repository"
-    assert (said in capsys.readouterr().err) == (code == 2)
+    assert said in capsys.readouterr().err
 
 
 def begin(folder: Path, study: str, model: str = "m") -> None:
@@ -174,21 +138,16 @@ def test_damaged_or_no_facts_and_another_event_are_refused(counterfeits: Path, f
     err = capsys.readouterr().err
     assert f"{facts}:1: not the facts of a text: " in err
     assert f"`assay eval report {counterfeits / 'CF'}` writes them again" in err
-    facts.unlink()
-    assert main(["calibrate", "validate", str(counterfeits / "t.json"), str(counterfeits / "CF")]) == 2
-    assert f"{facts} is missing" in capsys.readouterr().err
     kept = load(files / "c.json")
     save(replace(kept, event="kept"), files / "k.json")
     assert main(["calibrate", "validate", str(files / "k.json"), str(counterfeits / "CF")]) == 2
     assert "the study counterfeit says something of calibrators for tests_pass, exact_match alone" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("field", ["model", "prompt", "task"])
-def test_samples_of_something_else_are_refused(files: Path, capsys: pytest.CaptureFixture[str], field: str) -> None:
-    other = [changed(each, **{field: "f" * 16}) for each in world(50)[0]]
-    write_samples(files / "other.jsonl", other)
+def test_samples_of_something_else_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_samples(files / "other.jsonl", [changed(each, model="f" * 16) for each in world(50)[0]])
     assert validated(files, "other.jsonl") == 2
-    assert f"is for the {field}" in capsys.readouterr().err
+    assert "is for the model" in capsys.readouterr().err
     assert not (files / "validation").exists()
 
 
@@ -280,11 +239,9 @@ def test_what_can_not_be_validated_together_is_refused(runs: Path, capsys: pytes
     for arguments, said in (
         (["--all", "{}/none"], "none is not a folder"),
         (["--all", "{}"], "has no runs that say something of a calibrator"),
-        (["--all", "{}/all", "--calibrators", "{}/none"], "none is not a folder"),
         (["--all", "{}/all", "--calibrators", "{}"], "no calibrator was validated: the runs in"),
         (["{}/t.json", "--all", "{}/all"], "leave CALIBRATOR and RUN out"),
         (["{}/t.json"], "name a calibrator and runs, or --all DIR"),
-        (["--calibrators", "{}"], "name a calibrator and runs, or --all DIR"),
     ):
         assert main(["calibrate", "validate", *(each.replace("{}", str(runs)) for each in arguments)]) == 2
         assert said in capsys.readouterr().err
@@ -301,7 +258,5 @@ def test_the_hash_of_a_run_covers_its_facts(counterfeits: Path) -> None:
     before = hashes()
     facts = counterfeits / "CF" / "facts.jsonl"
     lines = facts.read_text().splitlines()
-    facts.write_text("\n".join(reversed(lines)) + "\n")
-    assert hashes() == before
     facts.write_text("\n".join([*lines[:-1], lines[-1].replace('"parses": true', '"parses": false')]) + "\n")
     assert not hashes() & before

