@@ -63,9 +63,7 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
         assert not is_alive(pid)
 
 
-async def test_what_is_malformed_is_answered_and_a_lost_file_has_no_suggestions_until_it_is_sent_whole(
-    answering_gguf: Path,
-) -> None:
+async def test_what_is_malformed_is_answered_and_a_lost_file_waits_for_its_whole_text(answering_gguf: Path) -> None:
     document, start, context = {"uri": URI}, {"line": 0, "character": 0}, {"triggerKind": 1}
     malformed: list[Any] = [
         None,
