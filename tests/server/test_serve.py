@@ -9,8 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import cast
@@ -74,8 +73,6 @@ async def test_a_message_that_a_web_page_sends_over_http_ends_the_server_before_
     [
         (b"", ""),
         (b"hello\r\n\r\n", "a header has only Content-Length and Content-Type, and this one has b'hello'"),
-        (b"Content-Type: x\r\n\r\n", "a header without Content-Length: b'Content-Type"),
-        (b"x" * 70_000, "a header of more than 64 KiB"),
     ],
 )
 def test_input_that_is_no_message_ends_the_server_with_one_line(sent: bytes, said: str) -> None:
@@ -88,9 +85,8 @@ def test_input_that_is_no_message_ends_the_server_with_one_line(sent: bytes, sai
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="closes a stream by the shell")
-@pytest.mark.parametrize("closed", ["<&-", ">&-"])
-def test_without_stdin_or_stdout_the_server_says_so(closed: str) -> None:
-    command = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *SERVE]
+def test_without_stdin_or_stdout_the_server_says_so() -> None:
+    command = ["/bin/sh", "-c", '"$@" >&-', "sh", *SERVE]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr == b"assay: can't listen: stdin or stdout is closed, and messages go over them\n"
@@ -163,45 +159,17 @@ async def test_one_client_is_served_over_tcp(tiny_gguf: Path) -> None:
         assert await asyncio.wait_for(process.wait(), 30) == 0
 
 
-async def _echoed(stdin: int, stdout: int, sent: Callable[[], object], read: Callable[[], bytes]) -> tuple[str, bytes]:
-    """Which transport serves these two, and what comes back of one message that is sent back as it is."""
-    transport = await stdio_transport(os.fdopen(stdin, "rb"), os.fdopen(stdout, "wb"))
-    sent()
-    body = await anext(transport.messages())
-    transport.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-    transport.close()
-    await transport.closed()
-    return type(transport).__name__, read()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Windows' pipes have threads")
-def test_pipes_are_served_by_the_event_loop_and_files_by_threads(tmp_path: Path) -> None:
-    message = b"Content-Length: 200000\r\n\r\n" + b" " * 200_000
-    reading, sending = os.pipe()
-    receiving, writing = os.pipe()
-    with ThreadPoolExecutor(1) as other:
-        came = other.submit(_read_all, receiving)
-        sent = other_thread(lambda: os.fdopen(sending, "wb").write(message))
-        assert asyncio.run(_echoed(reading, writing, sent, came.result)) == ("StreamTransport", message)
-    (tmp_path / "in").write_bytes(message)
-    files = os.open(tmp_path / "in", os.O_RDONLY), os.open(tmp_path / "out", os.O_WRONLY | os.O_CREAT)
-    assert asyncio.run(_echoed(*files, lambda: None, (tmp_path / "out").read_bytes)) == ("ThreadTransport", message)
-
-
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such sockets")
-def test_one_socket_for_both_ways_is_served() -> None:
+async def test_one_socket_for_both_ways_is_served_by_threads() -> None:
     message = b"Content-Length: 2\r\n\r\n{}"
     ours, theirs = socket.socketpair()
     with theirs:
-        number = ours.detach()
-        found = asyncio.run(_echoed(number, os.dup(number), lambda: theirs.sendall(message), lambda: theirs.recv(100)))
-    assert found == ("ThreadTransport", message)
-
-
-def other_thread(work: Callable[[], object]) -> Callable[[], object]:
-    return threading.Thread(target=work).start
-
-
-def _read_all(file: int) -> bytes:
-    with os.fdopen(file, "rb") as stream:
-        return stream.read()
+        other = os.dup(ours.fileno())
+        transport = await stdio_transport(os.fdopen(ours.detach(), "rb"), os.fdopen(other, "wb"))
+        assert isinstance(transport, ThreadTransport)
+        theirs.sendall(message)
+        assert await anext(transport.messages()) == b"{}"
+        transport.write(message)
+        transport.close()
+        await transport.closed()
+        assert theirs.recv(100) == message

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import json
 import math
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,25 +58,6 @@ def registry_of(calibrator: Calibrator, name: str = "mine.json") -> Registry:
     return Registry((Entry("user", Path(name), calibrator),), ())
 
 
-def test_it_tells_the_calibrator_its_evidence_and_why_it_was_chosen(calibrator: Calibrator) -> None:
-    suggestion, choice, told = explained(registry_of(calibrator))
-    evidence = calibrator.evidence
-    assert evidence.skill is not None
-    document = json.loads(json.dumps(told.as_json(), allow_nan=False))
-    assert document["id"] == suggestion.id
-    assert document["confidence"] == suggestion.as_json()["confidence"]
-    assert document["markdown"] == hover_markdown(told)
-    assert document["text"] == suggestion.confidence.text
-    assert document["chosen_because"] == choice.reason
-    judge = document["calibrator"]
-    assert (judge["id"], judge["origin"], judge["file"], judge["status"]) == (calibrator.id, "user", "mine.json", "informative")
-    assert (judge["n"], judge["groups"], judge["base_rate"]) == (evidence.n, evidence.groups, evidence.base_rate)
-    assert judge["skill"] == asdict(evidence.skill)
-    assert (judge["ece"], judge["ece_noise_floor"]) == (evidence.ece.value, evidence.ece.noise_floor)
-    assert document["seen"][1] == {"part": "a part of", "tokens": 80, "file": "src/`util`.py"}
-    assert document["timings_ms"] == {"prompt": 3.0, "generate": 4.0}
-
-
 def test_the_hover_begins_with_the_band_and_tells_every_number(calibrator: Calibrator) -> None:
     suggestion, choice, told = explained(registry_of(calibrator))
     first, *rest = hover_markdown(told).split("\n\n")
@@ -131,14 +111,6 @@ def test_nothing_is_taken_of_a_calibrator_that_did_not_give_the_number(calibrato
         assert (told.calibrator, told.chosen_because) == (None, "")
 
 
-def test_what_is_not_known_is_not_said() -> None:
-    suggestion = replace(explained(Registry((), ()))[0], timings_ms={})
-    silent = Generation("x", (Token(0, b"x", math.nan, None, None),), StopReason.LINE, Timings(1.0, 1.0, 1, 0))
-    told = explanation(suggestion, silent, None)
-    assert told.least_certain == ()
-    assert hover_markdown(told).count("\n\n") == 1
-
-
 @given(st.lists(st.tuples(st.floats(-20, 0) | st.just(math.nan), st.none() | st.floats(-20, 0)), max_size=12), st.integers(0, 5))
 def test_the_least_certain_tokens_are_the_lowest_the_lowest_first(numbers: list[tuple[float, float | None]], count: int) -> None:
     tokens = [Token(n, b"\xff", own, other, None) for n, (own, other) in enumerate(numbers)]
@@ -155,11 +127,6 @@ def test_the_least_certain_tokens_are_the_lowest_the_lowest_first(numbers: list[
 @pytest.mark.parametrize(("logprob", "said"), [(-1e-9, ">99 %"), (-30.0, "<1 %"), (math.log(0.5), "50 %")])
 def test_no_token_is_said_to_be_certain_or_impossible(logprob: float, said: str) -> None:
     assert f"`t0` {said}" in hover_markdown(explained(Registry((), ()), generation(logprob))[2])
-
-
-def test_a_token_without_a_text_is_the_end() -> None:
-    ended = Generation("x", (Token(0, b"", -2.0, None, None),), StopReason.END, Timings(1.0, 1.0, 1, 0))
-    assert "Least certain of 1 tokens: end of text 14 %." in hover_markdown(explained(Registry((), ()), ended)[2])
 
 
 @given(SPITEFUL)

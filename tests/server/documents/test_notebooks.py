@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from offsets import offset_at
 
 from assay.inference.opening import ModelChoice
-from assay.server.documents.documents import Document, Documents, OutOfSync
+from assay.server.documents.documents import Document, Documents
 from assay.server.documents.notebooks import Cell, Notebooks
 from assay.server.language_server import AssayServer
 from assay.server.protocol.pygls_protocol import Protocol
@@ -137,18 +136,6 @@ def test_cells_that_are_typed_in_added_moved_and_deleted_are_followed() -> None:
     tell(book, "didSave", {"notebookDocument": {"uri": BOOK}})
     assert around(book, "b", 1, 0) == ("x = 1\n", "y = 2\nz")
     assert not shown
-
-
-def test_a_cell_whose_language_changes_leaves_the_others() -> None:
-    book, shown = a_notebook()
-    tell(book, "didChange", spliced(1, 1, cell("a"), didClose=[{"uri": "cell:a"}], didOpen=[item("a", "cat", "bash")]))
-    assert around(book, "b")[0] == ""
-    assert around(book, "shell")[0] == "cat\n"
-    assert not shown
-
-
-def test_a_closed_notebook_leaves_no_cell_behind() -> None:
-    book, _ = a_notebook()
     tell(book, "didClose", {"notebookDocument": {"uri": BOOK}, "cellTextDocuments": [{"uri": "cell:a"}]})
     assert list(book.documents) == []
     assert book.notebooks.cells_of(BOOK) == []
@@ -171,10 +158,8 @@ def test_cells_that_come_as_plain_documents_work_as_such() -> None:
     "params",
     [
         spliced(6, 1),
-        spliced(-1, 1),
         spliced(0, 1, {"kind": 2}),
         changed(structure={}),
-        changed(textContent=[{"document": {"uri": "cell:a"}, "changes": []}]),
         {"notebookDocument": {"uri": BOOK, "version": 2}},
     ],
 )
@@ -211,29 +196,3 @@ def test_a_change_of_a_notebook_that_is_not_open_is_told_once() -> None:
         tell(made, "didClose", {"notebookDocument": {"uri": BOOK}, "cellTextDocuments": []})
     (message,) = shown
     assert "not open" in message
-
-
-CELLS = st.lists(st.builds(Cell, st.sampled_from(["a", "b", "c"]), st.sampled_from([MARKUP, CODE])), max_size=3)
-BOOKS = st.sampled_from(["one", "two"])
-STEPS = st.one_of(
-    st.tuples(st.just("open"), BOOKS, CELLS),
-    st.tuples(st.just("revise"), BOOKS, CELLS),
-    st.tuples(st.just("close"), BOOKS),
-    st.tuples(st.just("lose"), st.none() | BOOKS),
-    st.tuples(st.just("splice"), BOOKS, st.integers(0, 2), st.integers(0, 2), CELLS),
-)
-
-
-@given(st.lists(STEPS, max_size=12))
-def test_whatever_cells_notebooks_share_every_document_can_be_looked_at(steps: list[tuple[Any, ...]]) -> None:
-    documents = Documents("utf-16")
-    notebooks = Notebooks(documents)
-    for step in steps:
-        for uri in "abc":
-            documents.open(uri, "python", 1, uri)
-        with suppress(OutOfSync):
-            getattr(notebooks, step[0])(*step[1:])
-        for document in documents:
-            prefix, suffix, _ = notebooks.around(document, Position(0, 0), WHOLE)
-            assert suffix.startswith(document.text)
-            assert prefix == "" or prefix.endswith("\n")

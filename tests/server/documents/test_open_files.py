@@ -26,9 +26,9 @@ def indexed(here: OpenText, *others: OpenText) -> OpenFiles:
     return files
 
 
-def ask(here: OpenText, around: str, *others: OpenText, line: int = 0, budget: int = 2000) -> list[str]:
+def ask(here: OpenText, around: str, *others: OpenText) -> list[str]:
     files = indexed(here, *others)
-    return [piece.path for piece in files.pieces(here, line, around, others, budget)]
+    return [piece.path for piece in files.pieces(here, 0, around, others, 2000)]
 
 
 HERE = opened("here.py", "")
@@ -59,10 +59,6 @@ def test_the_piece_most_like_the_text_around_the_cursor_is_chosen() -> None:
 def test_a_model_never_sees(other: OpenText) -> None:
     assert ask(HERE, SHAPES, other) == []
     assert ask(HERE, SHAPES, opened("a.py", SHAPES)) == ["a.py"]
-
-
-def test_two_untitled_texts_are_not_of_one_workspace() -> None:
-    assert ask(replace(HERE, root=None), SHAPES, opened("a.py", SHAPES, root=None)) == []
 
 
 def test_languages_that_use_one_another_are_shown_to_each_other() -> None:
@@ -99,25 +95,14 @@ def test_a_file_that_changed_is_read_again_and_others_are_not() -> None:
     assert [s.text for s in files.pieces(HERE, 0, SERVER + SHAPES, [one, changed], 2000)] == [SHAPES, SERVER]
 
 
-def test_what_is_not_indexed_yet_is_not_waited_for() -> None:
-    files = OpenFiles()
-    other = opened("a.py", SHAPES)
-    assert files.pieces(HERE, 0, SHAPES, [other], 2000) == ()
-    assert files.index(HERE, [other])
-
-
 def test_a_file_that_was_closed_is_gone() -> None:
     other = opened("a.py", SHAPES)
     files = indexed(HERE, other)
+    assert files.pieces(HERE, 0, SHAPES, [other], 0) == (), "no budget"
+    assert files.pieces(HERE, 0, "völlig anders", [other], 2000) == (), "nothing alike"
     files.forget(other.uri)
     assert files.pieces(HERE, 0, SHAPES, [other], 2000) == ()
     assert files.index(HERE, [other])
-
-
-def test_nothing_alike_and_no_budget_give_nothing() -> None:
-    assert ask(HERE, "völlig anders", opened("a.py", SHAPES)) == []
-    assert ask(HERE, "", opened("a.py", SHAPES)) == []
-    assert ask(HERE, SHAPES, opened("a.py", SHAPES), budget=0) == []
 
 
 @given(st.lists(LINES, max_size=4), LINES, st.integers(0, 4000))

@@ -61,13 +61,6 @@ def test_a_formatter_of_the_whole_file_leaves_a_hover_where_its_text_is_and_anot
     assert len(accepted) == 0
 
 
-def test_of_several_on_a_line_the_last_accepted_is_found() -> None:
-    accepted, document = HoverAnchors(), document_of("abc")
-    for number in range(3):
-        accepted.add(URI, number, "abc"[number], told(number))
-    assert accepted.at(document, 0) == told(2)
-
-
 def test_a_closed_document_is_forgotten_and_so_are_the_oldest() -> None:
     accepted, document, other = HoverAnchors(maximum=3), document_of("a\n" * 6), document_of("a", "file:///b.py")
     for line in range(5):

@@ -20,7 +20,7 @@ from assay.server.model import live as model_watch
 from assay.server.model.live import LiveModel
 from assay.server.model.process import State
 
-from ..client import TIMEOUT_S, URI, RpcError, client_of, place, started, wait_until
+from ..client import URI, RpcError, place, started, wait_until
 from ..logged import requests_of
 from ..wanted import wanted
 
@@ -78,34 +78,6 @@ async def test_of_a_model_that_is_replaced_when_its_process_dies_no_old_word_is_
 
 
 @pytest.mark.slow
-async def test_a_models_file_is_followed_on(
-    answering_gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(model_watch, "LOOK_S", 0.02)
-    path, notes = tmp_path / "model.gguf", list[str]()
-    shutil.copy(answering_gguf, path)
-
-    def note(message: str) -> None:
-        notes.append(message)
-        raise ConnectionResetError("the editor is away")
-
-    async def told(count: int) -> None:
-        await wait_until(lambda: min(len(notes), caplog.text.count("the editor is away")) >= count)
-
-    async with followed(str(path), on_note=note) as live:
-        await live.loaded()
-        path.unlink()
-        await told(1)
-        shutil.copy(answering_gguf, path)
-        async with asyncio.timeout(TIMEOUT_S):
-            while "has changed" not in live.process.reason:
-                await asyncio.sleep(0)
-        await live.loaded()
-        path.unlink()
-        await told(2)
-
-
-@pytest.mark.slow
 async def test_a_request_waits_for_the_model_to_load_as_long_as_it_may_and_no_longer(answering_gguf: Path, log: Path) -> None:
     async with started(answering_gguf, options={"maxMs": 300, "log": {"path": str(log)}}) as client:
         while (pid := (await client.request("assay/status"))["process"]) is None:
@@ -144,32 +116,6 @@ async def test_a_request_before_the_settings_is_answered_and_changes_leave_one_p
         children = Path(f"/proc/{client.process.pid}/task/{client.process.pid}/children")
         if children.exists():
             await wait_until(lambda: children.read_text().split() == [str(pid)])
-
-
-@pytest.mark.slow
-async def test_settings_that_come_late_are_used_when_they_come_and_until_then_the_last_ones(answering_gguf: Path, tiny_gguf: Path) -> None:
-    async with client_of(tiny_gguf) as client:
-        client.answers = False
-
-        def asked() -> list[dict[str, Any]]:
-            return [request for request in client.requests if request["method"] == "workspace/configuration"]
-
-        await client.initialize(configuration=True)
-        await client.heard("$/assay/didChangeStatus", '"ready"')  # with the model that it was started with
-        before = (await client.ready())["model"]["id"]
-        client.send({"id": asked()[0]["id"], "result": [{"model": str(answering_gguf), "disabledLanguages": ["python"]}]})
-        while (status := await client.request("assay/status"))["model"] is None or status["model"]["id"] == before:
-            await asyncio.sleep(0.05)
-        client.open(URI, "x?")
-        assert await client.complete(URI, 0, 2) == []
-        client.notify("workspace/didChangeConfiguration", {"settings": None})
-        await wait_until(lambda: len(asked()) >= 2)
-        await asyncio.sleep(2.2)  # longer than the server waits for an answer
-        assert await client.complete(URI, 0, 2) == []
-        client.send({"id": asked()[-1]["id"], "result": [{"model": str(answering_gguf)}]})
-        while not (items := await client.complete(URI, 0, 2)):
-            await asyncio.sleep(0.05)
-        assert items[0]["insertText"] == " answer"
 
 
 @pytest.mark.slow

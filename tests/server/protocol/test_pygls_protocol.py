@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -48,11 +47,9 @@ def test_what_only_pythons_decoder_reads_is_read_all_the_same() -> None:
     "body",
     [
         b"",
-        b"[]",
         b'{"method":"textDocument/didOpen"}',
         b'{"jsonrpc":"1.0","method":"textDocument/didClose","params":{"textDocument":{"uri":"u"}}}',
         b'{"jsonrpc":"2.0","id":1,"method":"textDocument/didClose","params":{"textDocument":{"uri":"u"}}}',
-        b'{"jsonrpc":"2.0","method":"textDocument/hover","params":{}}',
         b'{"jsonrpc":"2.0","method":"textDocument/didClose","params":{"textDocument":{"uri":"\xff"}}}',
         b"[" * 100_000,
     ],
@@ -67,31 +64,3 @@ def test_a_malformed_notification_says_where() -> None:
         message["params"]["textDocument"]["version"] = version
         with pytest.raises(ValueError, match=where):
             sync.structure(message)
-
-
-async def test_nothing_is_kept_of_a_command_or_a_notification_that_is_done() -> None:
-    class Answers(list[bytes]):
-        def write(self, data: bytes) -> None:
-            self.append(data)
-
-    protocol, answers = AssayServer(ModelChoice()).protocol, Answers()
-    protocol.initialized = True
-    protocol.set_writer(answers)
-    for number in range(5):
-        params = {"command": "assay.accepted", "arguments": []}
-        protocol.receive(json.dumps({"jsonrpc": "2.0", "id": number, "method": "workspace/executeCommand", "params": params}).encode())
-    while len(answers) < 5:
-        await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    assert not protocol._request_futures
-
-
-def test_lost_documents_are_forgotten_when_they_are_closed_and_bounded_where_they_never_were_opened() -> None:
-    protocol = AssayServer(ModelChoice()).protocol
-    protocol.initialized = True
-    for number in range(2_000):
-        protocol.lose(f"file:///{number}.py", "of a test")
-    assert len(protocol._lost) <= 1_000
-    assert "file:///1999.py" in protocol._lost
-    protocol.receive(b'{"jsonrpc":"2.0","method":"textDocument/didClose","params":{"textDocument":{"uri":"file:///1999.py"}}}')
-    assert "file:///1999.py" not in protocol._lost

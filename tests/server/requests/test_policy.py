@@ -5,7 +5,7 @@ import uuid
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import reduce
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.calibration.bands import band_of
-from assay.calibration.confidence import Confidence, NumberStatus, uncalibrated
+from assay.calibration.confidence import Confidence, uncalibrated
 from assay.calibration.log.events import OtherSuggestion, RequestEnded, hash_of
 from assay.server.requests.policy import Recent, Refusal, Rules, What, after, decide, delay_ms, document_refusal, draw_of, place_refusal
 from assay.server.requests.request_ending import Ending, RequestCounts, Spent, ended, percentile
@@ -32,33 +32,26 @@ def automatic(place: str, rules: Rules = ALL, language: str = "python") -> Refus
     ("place", "why"),
     [
         ("x = |", None),
-        ("x = |\ny = 2", None),
         ("x = |\r\ny = 2", None),
-        ("f(|)", None),
         ("f(a, |)  ", None),
         ('f("|")', None),
-        ("if f(|):", None),
         ("g(f({'a': [|]}), {", None),
         ("x = |y", Refusal.WORD),
-        ("x = y|_z", Refusal.WORD),
         ("x = y|é", Refusal.WORD),
         ("x = | y", Refusal.BEHIND),
         ("x = f(|, 1)", Refusal.BEHIND),
-        ("def f(|) -> None:", Refusal.BEHIND),
-        ("x = |(y)", Refusal.BEHIND),
     ],
 )
 def test_an_automatic_request_is_for_the_end_of_a_line(place: str, why: Refusal | None) -> None:
     assert automatic(place) is why
 
 
-@pytest.mark.parametrize("language", ["python", "markdown", "plaintext"])
-@pytest.mark.parametrize("place", ["|", "  |", "|\n", "\n\n    |\n\n", "\t|\r\n", "\ufeff|"])
-def test_where_nothing_stands_yet_nothing_comes_by_itself(place: str, language: str) -> None:
-    assert automatic(place, language=language) is Refusal.BLANK
-    assert not Refusal.BLANK.holds_if_invoked
-    assert automatic(f"{place}\nx", language=language) is None
-    assert automatic(f"x\n{place}", language=language) is None
+@pytest.mark.parametrize("place", ["|", "\n\n    |\n\n", "\t|\r\n", "\ufeff|"])
+def test_where_nothing_stands_yet_nothing_comes_by_itself(place: str) -> None:
+    for language in ("python", "plaintext"):
+        assert automatic(place, language=language) is Refusal.BLANK
+        assert automatic(f"{place}\nx", language=language) is None
+        assert automatic(f"x\n{place}", language=language) is None
 
 
 def test_comments_and_strings_are_left_alone_only_where_the_user_wants_that() -> None:
@@ -118,13 +111,9 @@ def test_the_wait_is_5_to_300_ms_whatever_happened(events: list[tuple[What, floa
     assert 5 <= waited(lived(*events), at_s, first_ms) <= 300
 
 
-@given(EVENTS, st.sampled_from([0.0, 75.0, 5000.0, "adaptive"]))
-def test_nobody_waits_for_what_was_asked_for(events: list[tuple[What, float]], setting: float | Literal["adaptive"]) -> None:
-    assert delay_ms(lived(*events), 1.0, invoked=True, first_ms=900.0, setting=setting) == 0
-
-
 @given(EVENTS, st.sampled_from([0, 75.0, 5000.0]))
-def test_a_wait_that_the_user_set_is_kept(events: list[tuple[What, float]], setting: float) -> None:
+def test_nobody_waits_for_what_was_asked_for_and_a_wait_that_the_user_set_is_kept(events: list[tuple[What, float]], setting: float) -> None:
+    assert delay_ms(lived(*events), 1.0, invoked=True, first_ms=900.0, setting=setting) == 0
     assert delay_ms(lived(*events), 1.0, invoked=False, first_ms=900.0, setting=setting) == setting
 
 
@@ -143,15 +132,11 @@ def test_what_happened_long_ago_matters_no_more() -> None:
     assert waited(recent, 6000) < 11
 
 
-def test_an_answer_that_comes_before_the_next_keystroke_is_asked_for_at_once() -> None:
-    assert waited(typed(0.15), first_ms=120.0) == 5
-    assert waited(typed(0.15), first_ms=None) == 5
-
-
 def test_an_answer_that_would_come_too_late_waits_for_the_end_of_a_row_of_keystrokes() -> None:
     assert waited(typed(0.08), first_ms=250.0) == pytest.approx(120, rel=0.02)
     assert waited(typed(0.15), first_ms=250.0) == pytest.approx(225, rel=0.02)
-    assert waited(typed(0.35), first_ms=250.0) == 5
+    for at_once in (waited(typed(0.35), first_ms=250.0), waited(typed(0.15), first_ms=120.0), waited(typed(0.15), first_ms=None)):
+        assert at_once == 5
 
 
 def test_pauses_and_an_editor_s_own_changes_are_no_rhythm() -> None:
@@ -201,13 +186,10 @@ def test_what_is_not_finite_is_left_out() -> None:
     "wrong",
     [
         {"propensity": 0.0},
-        {"propensity": None},
-        {"propensity": 1.1},
         {"propensity": math.nan},
         {"source": None},
         {"confidence": None},
         {"ending": Ending.HIDDEN},
-        {"ending": Ending.HIDDEN, "propensity": -0.1},
         {"ending": Ending.EMPTY},
     ],
 )
@@ -253,19 +235,17 @@ def test_the_dial_shows_from_its_probability_on(probability: float, shown: bool)
 
 
 @pytest.mark.parametrize("shown", [True, False])
-@pytest.mark.parametrize("status", ["uncalibrated", "missing"])
-def test_what_has_no_probability_is_shown_where_the_user_wants_such(shown: bool, status: NumberStatus) -> None:
-    unknown = replace(uncalibrated("exact_match"), status=status)
-    decision = decide(unknown, show_above=0.0, show_uncalibrated=shown, explore=0.0, draw=0.5)
+def test_what_has_no_probability_is_shown_where_the_user_wants_such(shown: bool) -> None:
+    decision = decide(uncalibrated("exact_match"), show_above=0.0, show_uncalibrated=shown, explore=0.0, draw=0.5)
     assert (decision.shown, decision.propensity) == (shown, float(shown))
 
 
-@pytest.mark.parametrize("invoked", [False, True])
-def test_what_is_beyond_all_that_a_calibrator_has_seen_comes_only_when_it_is_invoked(invoked: bool) -> None:
+def test_what_is_beyond_all_that_a_calibrator_has_seen_comes_only_when_it_is_invoked() -> None:
     beyond = replace(uncalibrated("exact_match"), status="outside", reason="length is 900, the calibrator has seen 1 to 122")
-    decision = decide(beyond, show_above=0.0, show_uncalibrated=True, explore=0.0, draw=0.5, invoked=invoked)
-    assert decision.shown is invoked
-    assert invoked or beyond.reason in decision.reason
+    for invoked in (False, True):
+        decision = decide(beyond, show_above=0.0, show_uncalibrated=True, explore=0.0, draw=0.5, invoked=invoked)
+        assert decision.shown is invoked
+        assert invoked or beyond.reason in decision.reason
 
 
 @given(CONFIDENCES, SHARES, st.floats(0, 1, exclude_max=True))
@@ -282,9 +262,7 @@ def test_the_propensity_is_the_share_of_all_draws_that_show_it(confidence: Confi
     assert every[0].propensity == pytest.approx(sum(decision.shown for decision in every) / len(every))
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"show_above": 1.1}, {"show_above": math.nan}, {"explore": -0.1}, {"explore": math.nan}, {"draw": 1.0}, {"draw": -0.1}]
-)
+@pytest.mark.parametrize("wrong", [{"show_above": 1.1}, {"explore": math.nan}, {"draw": 1.0}])
 def test_what_is_no_share_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="from 0 to 1"):
         decide(sure(0.5), show_uncalibrated=True, **({"show_above": 0.5, "explore": 0.0, "draw": 0.5} | wrong))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from tiny_gguf import scripted, write_tiny_gguf
 
 from assay.calibration.confidence import uncalibrated
@@ -40,6 +41,7 @@ from ..logged import requests_of
 AT = Range(Position(0, 2), Position(0, 2))
 ASK = GenerationRequest("file:///a.py", Place("x?", "", AT, language="python"), invoked=True, count=DEFAULTS.alternatives)
 BY_ITSELF = replace(ASK, invoked=False, count=1)
+SHARED = pytest.mark.asyncio(loop_scope="module")
 
 
 async def texts(requests: Requests, ask: GenerationRequest) -> list[str]:
@@ -47,20 +49,36 @@ async def texts(requests: Requests, ask: GenerationRequest) -> list[str]:
 
 
 @asynccontextmanager
+async def loaded(model: Path) -> AsyncIterator[LiveModel]:
+    live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
+    await live.start()
+    try:
+        await live.loaded()
+        yield live
+    finally:
+        await live.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def answering(answering_gguf: Path) -> AsyncIterator[LiveModel]:
+    """One process with the model that answers, for all tests here that need no other."""
+    async with loaded(answering_gguf) as live:
+        yield live
+
+
+@asynccontextmanager
 async def requests_to(
-    model: Path, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None, **more: Any
+    live: LiveModel, settings: Callable[[], LiveSettings] = lambda: DEFAULTS, log_file: Path | None = None, **more: Any
 ) -> AsyncIterator[tuple[Requests, LiveModel, EventWriter, threading.Event]]:
     """Requests, their loaded model, what writes their log, and what the thread waits for that reads a project's calibrators."""
     may_read, events = threading.Event(), EventWriter(None if log_file is None else LogTarget(log_file))
     may_read.set()
     calibrators = Calibrators(lambda *_: Trust(may_read.wait()))
-    live = LiveModel(ModelChoice(str(model)), Settings(), on_state=lambda _: None)
-    await live.start()
+    live.cache.forget()
     try:
-        await live.loaded()
         yield Requests(live, calibrators, RequestCounts(), events, settings, **more), live, events, may_read
+        await wait_until(lambda: not live.scheduler.busy)
     finally:
-        await live.close()
         await calibrators.close()
 
 
@@ -70,7 +88,8 @@ def ended(log: EventWriter, file: Path) -> list[dict[str, Any]]:
     return requests_of(file)
 
 
-async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_gguf: Path, tmp_path: Path) -> None:
+@SHARED
+async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering: LiveModel, tmp_path: Path) -> None:
     settings, given = DEFAULTS, list[int]()
     (tmp_path / ".assay" / "calibrators").mkdir(parents=True)
     (tmp_path / ".assay" / "calibrators" / "a.json").touch()
@@ -78,7 +97,7 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
     def on_given(_: GenerationRequest, suggestions: Sequence[Suggestion]) -> None:
         given.append(len(suggestions))
 
-    async with requests_to(answering_gguf, lambda: settings, tmp_path / "log", on_given=on_given) as (requests, _, log, may_read):
+    async with requests_to(answering, lambda: settings, tmp_path / "log", on_given=on_given) as (requests, _, log, may_read):
         assert await texts(requests, ASK)
         settings = replace(DEFAULTS, max_ms=300)
         may_read.clear()
@@ -93,33 +112,27 @@ async def test_a_request_waits_for_calibrators_no_longer_than_it_may(answering_g
         assert (await texts(requests, replace(ASK, root=tmp_path)))[0] == " answer"
 
 
-async def test_what_has_a_character_that_is_not_seen_does_not_come_by_itself_and_the_log_says_so(tmp_path: Path) -> None:
-    hidden = "x = 1\u202e".encode()
+async def test_a_character_that_is_not_seen_comes_by_itself_only_where_the_file_has_it_and_the_log_says_so(tmp_path: Path) -> None:
+    hidden = "x = 1\u200f".encode()
     model = write_tiny_gguf(tmp_path / "model.gguf", scripted(hidden, b"\n", prompt=b"?"))
-    async with requests_to(model, log_file=tmp_path / "log") as (requests, _, log, _):
+    async with loaded(model) as live, requests_to(live, log_file=tmp_path / "log") as (requests, _, log, _):
         assert await texts(requests, BY_ITSELF) == []
         assert hidden.decode() in await texts(requests, ASK)
+        place = replace(BY_ITSELF.place, language="plaintext", suffix="\ny = 2\u200f\n")
+        assert await texts(requests, replace(BY_ITSELF, place=place)) == [hidden.decode()]
         reasons = [(each["outcome"], each["reason"]) for each in ended(log, tmp_path / "log")]
         assert reasons[0] == ("empty", "the text has a character that a reader does not see")
         assert reasons[1][0] == "produced"
 
 
-async def test_a_character_that_is_not_seen_comes_by_itself_where_the_file_has_it(tmp_path: Path) -> None:
-    hidden = "x = 1\u200f".encode()
-    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(hidden, b"\n", prompt=b"?"))
-    async with requests_to(model) as (requests, _, _, _):
-        place = replace(BY_ITSELF.place, language="plaintext", suffix="\ny = 2\u200f\n")
-        assert await texts(requests, replace(BY_ITSELF, place=place)) == [hidden.decode()]
-
-
+@SHARED
 @pytest.mark.slow
-async def test_what_a_request_waits_on_purpose_is_not_counted(answering_gguf: Path) -> None:
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, _, _, _):
+async def test_what_a_request_waits_on_purpose_is_not_counted(answering: LiveModel) -> None:
+    async with requests_to(answering, lambda: replace(DEFAULTS, max_ms=3_000, delay=3_200.0)) as (requests, _, _, _):
         assert await texts(requests, BY_ITSELF) == [" answer"]
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-@pytest.mark.parametrize("closed", ["", ")", "\n}"])
+@pytest.mark.parametrize(("ends", "closed"), [("\n", ""), ("\r\n", ")"), ("\n", "\n}")])
 def test_a_generation_is_the_same_one_at_each_keystroke(ends: str, closed: str) -> None:
     text = "\n    g(x, [1])\n    return f(x" + (closed or ")")
     made = Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.BLOCK, Timings(1.0, 1.0, 10, 0))
@@ -138,24 +151,18 @@ def test_a_generation_is_the_same_one_at_each_keystroke(ends: str, closed: str) 
     assert identity_of(other, GenerationResult((made,), "block"), made) not in identities.values()
 
 
-async def test_what_is_prepared_behind_an_accepted_suggestion_is_of_the_kind_that_its_end_asks_for(tmp_path: Path) -> None:
+async def test_behind_an_accepted_suggestion_its_next_kind_is_prepared_unless_files_are_to_be_read(tmp_path: Path) -> None:
     model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
-    async with requests_to(model) as (requests, live, _, _):
-        (suggestion,) = await requests.suggestions(
-            GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory)), lambda: True
-        )
+    chosen = [DEFAULTS]
+    ask = GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory))
+    async with loaded(model) as live, requests_to(live, lambda: chosen[0]) as (requests, *_):
+        (suggestion,) = await requests.suggestions(ask, lambda: True)
         assert (suggestion.kind, suggestion.text) == ("line", "(x):")
         await wait_until(lambda: not live.scheduler.busy)
         assert requests.accepted(suggestion.id) is not None
         await wait_until(lambda: not live.scheduler.busy)
         assert live.cache.find("u", "def f(x):", "", "function") is not None
-
-
-async def test_once_other_files_are_to_be_read_nothing_is_prepared_behind_an_accepted_suggestion(tmp_path: Path) -> None:
-    model = write_tiny_gguf(tmp_path / "model.gguf", scripted(b"(x):", b"\n", prompt=b"f"))
-    chosen = [DEFAULTS]
-    async with requests_to(model, lambda: chosen[0]) as (requests, live, _, _):
-        ask = GenerationRequest("u", Place("def f", "", AT, language="python"), memory=ReadAlong(DEFAULTS.memory))
+        live.cache.forget()
         (suggestion,) = await requests.suggestions(ask, lambda: True)
         await wait_until(lambda: not live.scheduler.busy)
         chosen[0] = replace(DEFAULTS, memory="off")
@@ -167,9 +174,10 @@ def made_of(text: str) -> Generation:
     return Generation(text, tuple(Token(0, c.encode(), -0.1, -3.0, 0.2) for c in text), StopReason.LINE, Timings(1.0, 1.0, 10, 0))
 
 
-async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answering_gguf: Path, tmp_path: Path) -> None:
+@SHARED
+async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answering: LiveModel, tmp_path: Path) -> None:
     place = Place("def f(x):\n    y = x + 1\n    ", "\n    return y\n", AT, language="python")
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
+    async with requests_to(answering, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
         said_already, other = made_of("return y"), made_of("z = g(y)")
         live.cache.keep("u", place.prefix, place.suffix, "line", (said_already, other, other, other))
         assert await texts(requests, GenerationRequest("u", place, invoked=False)) == []
@@ -177,25 +185,28 @@ async def test_what_was_prepared_as_another_choice_does_not_come_by_itself(answe
     assert [each["outcome"] for each in ended(log, tmp_path / "log")] == ["empty", "produced"]
 
 
+@SHARED
 @pytest.mark.parametrize(("others", "source"), [((), "model"), (("return x",), "memory")])
-async def test_who_asks_gets_more_than_what_typing_left(answering_gguf: Path, tmp_path: Path, others: Sequence[str], source: str) -> None:
+async def test_who_asks_gets_more_than_what_typing_left(answering: LiveModel, tmp_path: Path, others: Sequence[str], source: str) -> None:
     before, after = "def f(x):\n    y = x + 1\n    ", "\n    return y\n"
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
+    async with requests_to(answering, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, live, log, _):
         live.cache.keep("u", before, after, "line", tuple(made_of(text) for text in ("return z", *others, "z = 1")))
         along = GenerationRequest("u", Place(before + "re", after, AT, language="python"), invoked=True, count=DEFAULTS.alternatives)
         await requests.suggestions(along, lambda: True)
     assert [each["source"] for each in ended(log, tmp_path / "log")] == [source]
 
 
-async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering_gguf: Path, tmp_path: Path) -> None:
-    async with requests_to(answering_gguf, log_file=tmp_path / "log") as (requests, live, log, _):
+@SHARED
+async def test_where_the_model_adds_nothing_it_is_not_asked_twice(answering: LiveModel, tmp_path: Path) -> None:
+    async with requests_to(answering, log_file=tmp_path / "log") as (requests, live, log, _):
         live.cache.keep(ASK.uri, ASK.place.prefix, "", "line", (made_of(" "),))
         assert await texts(requests, ASK) == []
     assert [(each["outcome"], each["source"]) for each in ended(log, tmp_path / "log")] == [("empty", "memory")]
 
 
-async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering_gguf: Path, tmp_path: Path) -> None:
-    async with requests_to(answering_gguf, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, _, log, _):
+@SHARED
+async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering: LiveModel, tmp_path: Path) -> None:
+    async with requests_to(answering, lambda: replace(DEFAULTS, speculate=False), tmp_path / "log") as (requests, _, log, _):
         (first,) = await requests.suggestions(BY_ITSELF, lambda: True)
         requests.rejected("another")
         for _number in range(3):
@@ -205,28 +216,14 @@ async def test_who_dismisses_suggestions_waits_longer_for_the_next(answering_ggu
     assert before < 20 < 150 < after
 
 
-async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_next(answering_gguf: Path) -> None:
-    async with requests_to(answering_gguf) as (requests, live, _, _):
+@SHARED
+async def test_what_the_model_saw_is_told_while_it_prepares_what_may_be_asked_next(answering: LiveModel) -> None:
+    async with requests_to(answering) as (requests, live, _, _):
         first, *_ = await requests.suggestions(ASK, lambda: True)
         given = requests.find(first.id)
         live.prepare(replace(given.request, place=replace(given.request.place, prefix="y?")), again=True)
         assert live.scheduler.busy
         assert [seen.part for seen in (await requests.explain(given)).seen] == ["the text before the cursor"]
-
-
-@pytest.mark.slow
-async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_of_them_stays(answering_gguf: Path) -> None:
-    async with requests_to(answering_gguf) as (requests, live, _, _):
-        first, *_ = await requests.suggestions(ASK, lambda: True)
-        for number in range(40):
-            await requests.suggestions(replace(BY_ITSELF, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
-        given = requests.find(first.id)
-        assert (given.request.place.prefix, given.has_texts, given.suggestion) == ("", False, first)
-        told = await requests.explain(given)
-        assert (told.seen, told.tokens) == ((), 2)
-        await wait_until(lambda: not live.scheduler.busy)
-        assert requests.accepted(first.id) is given
-        assert not live.scheduler.busy
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
@@ -236,14 +233,15 @@ def test_neovim_is_given_lines_as_it_parts_them(ends: str) -> None:
     assert inline_item(suggestion, line_feeds=False)["insertText"] == suggestion.text
 
 
-async def test_on_a_busy_machine_comes_what_is_finished_when_the_time_is_up(answering_gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@SHARED
+async def test_on_a_busy_machine_comes_what_is_finished_when_the_time_is_up(answering: LiveModel, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[GenerationRequest]()
 
     async def complete(request: GenerationRequest, **_: Any) -> tuple[Generation, ...]:
         asked.append(request)
         return replace(made_of(""), stopped_by=StopReason.TIME), made_of("z = g(y)")
 
-    async with requests_to(answering_gguf) as (requests, live, _, _):
+    async with requests_to(answering) as (requests, live, _, _):
         monkeypatch.setattr(live.process, "complete", complete)
         began = time.monotonic()
         assert await texts(requests, ASK) == ["z = g(y)"]
@@ -252,9 +250,10 @@ async def test_on_a_busy_machine_comes_what_is_finished_when_the_time_is_up(answ
     assert arguments_of(waiting_since)["max_ms"] <= 500
 
 
-async def test_whoever_asks_and_gets_nothing_in_time_is_told_so_once(answering_gguf: Path) -> None:
+@SHARED
+async def test_whoever_asks_and_gets_nothing_in_time_is_told_so_once(answering: LiveModel) -> None:
     settings, told = DEFAULTS, list[str]()
-    async with requests_to(answering_gguf, lambda: settings, on_late=told.append) as (requests, live, _, _):
+    async with requests_to(answering, lambda: settings, on_late=told.append) as (requests, live, _, _):
         assert live.process.pid is not None
         for _number in range(2):
             os.kill(live.process.pid, signal.SIGSTOP)
@@ -267,9 +266,10 @@ async def test_whoever_asks_and_gets_nothing_in_time_is_told_so_once(answering_g
     assert told == 2 * ["no suggestion: the model had nothing ready after 0.1 s (assay.maxMs)"]
 
 
-async def test_of_several_suggestions_what_breaks_the_file_comes_last(answering_gguf: Path) -> None:
+@SHARED
+async def test_of_several_suggestions_what_breaks_the_file_comes_last(answering: LiveModel) -> None:
     place = replace(ASK.place, prefix="x = (")
-    async with requests_to(answering_gguf) as (requests, live, _, _):
+    async with requests_to(answering) as (requests, live, _, _):
         broken, whole = (replace(made_of(text), parses=parses) for text, parses in (("]", False), ("1)", True)))
         live.cache.keep(ASK.uri, place.prefix, place.suffix, "line", (broken, broken, broken, whole))
         assert await texts(requests, replace(ASK, place=place)) == ["1)", "]"]

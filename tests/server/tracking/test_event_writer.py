@@ -4,7 +4,6 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -86,16 +85,6 @@ def test_a_named_folder_is_not_made_and_nothing_is_lost_when_it_is_there(tmp_pat
     assert (len(told), writer.trouble, writer.dropped) == (1, None, 0)
 
 
-def test_code_is_written_only_where_the_user_wants_it(path: Path) -> None:
-    for text in (False, True):
-        writer = EventWriter(LogTarget(path, text=text))
-        writer.add(TextLogged(what="suggested", text="SECRET"), "a")
-        writer.add(ShowingSeen(by="client"), "a")
-        writer.close(60)
-        assert (b"SECRET" in bytes_of(path)) is text
-    assert [type(event) for event in events_of(path)] == [ShowingSeen, TextLogged, ShowingSeen]
-
-
 @pytest.mark.slow
 def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path: Path) -> None:
     path, heard = tmp_path / "folder" / "log", threading.Event()
@@ -108,23 +97,6 @@ def test_code_that_still_waits_when_it_is_not_wanted_any_more_is_let_go(tmp_path
     assert wait_for(path, 1) == [ShowingSeen(by="client")]
     writer.close(60)
     assert b"SECRET" not in bytes_of(path)
-
-
-def test_another_target_is_used_from_then_on_and_with_none_what_waits_is_let_go(path: Path, tmp_path: Path) -> None:
-    writer = EventWriter(LogTarget(path))
-    writer.add(RetentionChecked(after_s=1, share=None))
-    wait_for(path, 1)
-    writer.use(LogTarget(tmp_path / "other"))
-    writer.add(RetentionChecked(after_s=2, share=None))
-    wait_for(tmp_path / "other", 1)
-    writer.add(RetentionChecked(after_s=3, share=None))
-    writer.use(None)
-    writer.add(RetentionChecked(after_s=4, share=None))
-    writer.use(LogTarget(path))
-    writer.add(RetentionChecked(after_s=5, share=None))
-    writer.close(60)
-    assert events_of(path) == [RetentionChecked(after_s=1, share=None), RetentionChecked(after_s=5, share=None)]
-    assert events_of(tmp_path / "other") == [RetentionChecked(after_s=2, share=None)]
 
 
 def test_a_log_that_is_removed_begins_anew_and_one_that_is_moved_away_is_whole_where_it_is(path: Path, tmp_path: Path) -> None:
@@ -140,36 +112,6 @@ def test_a_log_that_is_removed_begins_anew_and_one_that_is_moved_away_is_whole_w
     assert wait_for(path, 1) == [RetentionChecked(after_s=3, share=None)]
     writer.close(60)
     assert events_of(tmp_path / "old" / "log") == [RetentionChecked(after_s=2, share=None)]
-
-
-def test_what_is_added_after_a_log_was_removed_while_it_was_pruned_is_in_the_next(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    goes_on = threading.Event()
-
-    def prune(log: EventLog, days: float, megabytes: float) -> Iterator[int]:
-        while not goes_on.is_set():
-            yield 0
-        yield 0
-
-    monkeypatch.setattr(EventLog, "prune", prune)
-    writer = EventWriter(LogTarget(path))
-    for n in range(3):
-        writer.add(RetentionChecked(after_s=n, share=None))
-        assert wait_for(path, 1) == [RetentionChecked(after_s=n, share=None)]
-        path.unlink()
-    goes_on.set()
-    writer.add(RetentionChecked(after_s=3, share=None))
-    assert wait_for(path, 1) == [RetentionChecked(after_s=3, share=None)]
-    writer.close(60)
-
-
-def test_a_file_that_is_no_log_is_left_alone_and_the_trouble_told(path: Path) -> None:
-    path.write_text("of somebody else\n" * 100)
-    told: list[str] = []
-    writer = EventWriter(LogTarget(path), on_trouble=told.append)
-    writer.add(ShowingSeen(by="client"))
-    writer.close(60)
-    assert told == [f"{path}: it is not a log of Assay, and is left alone"]
-    assert path.read_text() == "of somebody else\n" * 100
 
 
 def test_while_another_process_holds_the_log_events_wait(path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:

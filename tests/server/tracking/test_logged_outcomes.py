@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -107,23 +108,6 @@ def test_a_client_that_says_that_it_put_it_in_is_believed_before_its_edit_and_af
     assert editor.left() == [(TEXT, "")]
 
 
-def test_a_client_that_says_so_and_edits_otherwise_has_accepted_too() -> None:
-    editor = Editor()
-    name = editor.offer("if x:\n  y")
-    editor.facts += editor.showings.reported_accepted(name, editor.now)
-    editor.put_in("if (x) {\n")
-    assert editor.endings() == [(name, ShowingEnding.ACCEPTED, "client")]
-
-
-def test_one_character_that_is_put_in_is_accepted_if_the_client_says_so() -> None:
-    editor = Editor()
-    name = editor.offer(")")
-    editor.put_in(")")
-    editor.facts += editor.showings.reported_accepted(name, editor.now)
-    event = editor.ended()
-    assert (event.ending, event.by, event.accepted, event.typed) == (ShowingEnding.ACCEPTED, "client", 1, 0)
-
-
 def test_typing_along_is_one_showing_however_it_is_asked_for_again() -> None:
     editor = Editor()
     name = editor.offer(TEXT)
@@ -198,19 +182,15 @@ def test_something_else_is_typed_and_the_showing_is_ignored_with_its_place_follo
     assert editor.left() == [("to", "p")]
 
 
-@pytest.mark.parametrize("away", ["request", "request elsewhere", "edit", "backspace"])
-def test_who_goes_elsewhere_ignores_it(away: str) -> None:
+@pytest.mark.parametrize(
+    "go",
+    [lambda editor: editor.ask(0), lambda editor: editor.ask(uri=OTHER), lambda editor: editor.edit(0, 1, "y")],
+    ids=["a request", "a request elsewhere", "an edit"],
+)
+def test_who_goes_elsewhere_ignores_it(go: Callable[[Editor], None]) -> None:
     editor = Editor()
     name = editor.offer(TEXT)
-    match away:
-        case "request":
-            editor.ask(0)
-        case "request elsewhere":
-            editor.ask(uri=OTHER)
-        case "edit":
-            editor.edit(0, 1, "y")
-        case "backspace":
-            editor.edit(5, 1, "")
+    go(editor)
     assert editor.endings() == [(name, ShowingEnding.IGNORED, "inferred")]
 
 
@@ -268,14 +248,6 @@ def test_who_comes_back_to_an_alternative_goes_on_with_its_showing() -> None:
     assert editor.left() == [("", "one()"), ("", "one()"), ("one()", "")]
 
 
-def test_an_alternative_of_which_a_part_was_accepted_has_ended_when_another_is_gone_on_to() -> None:
-    editor = Editor()
-    editor.offer("a.one()", "a.two()")
-    editor.put_in("a.")
-    editor.put_in("two()")
-    assert editor.endings() == [("id0", ShowingEnding.PARTLY_ACCEPTED, "inferred"), ("id1", ShowingEnding.ACCEPTED, "inferred")]
-
-
 def test_alternatives_that_are_invoked_leave_what_is_on_the_screen_there() -> None:
     editor = Editor()
     name = editor.offer("one()")
@@ -312,30 +284,16 @@ def test_a_client_that_says_what_it_shows_is_believed_about_all() -> None:
     assert editor.shown() == [(first, "client")]
 
 
-def test_what_is_taken_back_may_be_told_behind_what_it_repeats() -> None:
-    editor = Editor("f(o)", 2)
-    name = editor.offer("ob")
-    editor.type("o")
-    editor.edit(3, 1, "")
-    editor.cursor = 2
-    assert editor.offer("ob") == name
-
-
-@pytest.mark.parametrize("asks", [True, False])
-def test_brackets_that_are_typed_over_are_along(asks: bool) -> None:
+def test_brackets_that_are_typed_over_are_along() -> None:
     editor = Editor()
-    name = editor.offer("f(a, [b]) + 1")
+    name = editor.offer("f(a) + 1")
     editor.type("f")
     editor.edit(editor.cursor, 0, "()")
     editor.cursor -= 1
-    editor.type("a, ")
-    editor.edit(editor.cursor, 0, "[]")
-    editor.cursor -= 1
-    editor.type("b")
-    editor.cursor += 2  # both are typed over
-    if asks:
-        editor.ask()
-        assert editor.offer(" + 1") == name
+    editor.type("a")
+    editor.cursor += 1  # it is typed over
+    editor.ask()
+    assert editor.offer(" + 1") == name
     editor.type(" + 1")
     assert editor.ended().ending is ShowingEnding.TYPED_THROUGH
 
@@ -395,7 +353,7 @@ ACTIONS = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.lists(ACTIONS, max_size=40))
 def test_whatever_happens_each_showing_that_began_ends_exactly_once(actions: list[tuple[object, ...]]) -> None:
     editor, began, text = Editor("ab(a b)\nab", 4), set(), ""

@@ -78,23 +78,6 @@ async def test_what_takes_too_long_is_ended_with_a_sentence(tests: ProjectProces
     assert tests.pid is None
 
 
-async def test_what_was_saved_is_measured_before_it_is_asked_about(project: Path, bare_python: Path) -> None:
-    notes: list[str] = []
-    tests = ProjectProcess(project, bare_python, notes.append)
-    try:
-        await tests.refresh()
-        assert tests.pid is None, "nobody has asked for these tests"
-        assert (await tests.judge(project / "one.py", BUG, RIGHT)).passed
-        (project / "test_one.py").write_text(TEST.replace("4", "6"))
-        await asyncio.sleep(1.1)
-        await tests.refresh()
-        assert len(notes) == 2
-        assert (await tests.judge(project / "one.py", BUG, RIGHT)).breaks == ("test_one.py::test_double",)
-        assert len(notes) == 2
-    finally:
-        await tests.close()
-
-
 async def test_once_consent_is_taken_back_elsewhere_a_save_ends_the_process_and_runs_nothing(
     tmp_path: Path, own_home: Path, bare_python: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
