@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.inference import file_hash
-from assay.inference.backends import BACKENDS, LLAMA_CPP, SERVER, TRANSFORMERS, Backend
+from assay.inference.backends import BACKENDS, LLAMA_CPP, SERVER, TRANSFORMERS
 from assay.inference.file_hash import file_sha256, known_sha256
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
@@ -69,21 +69,9 @@ def test_a_hash_is_given_where_it_can_not_be_written_down(tmp_path: Path, cache:
     assert known_sha256(tmp_path / "nothing") == ""
 
 
-@pytest.mark.parametrize(
-    ("where", "backend"),
-    [
-        (None, LLAMA_CPP),
-        ("model.gguf", LLAMA_CPP),
-        ("http://127.0.0.1:8080", SERVER),
-        ("HTTPS://models.example/v1", SERVER),
-        ("https.gguf", LLAMA_CPP),
-    ],
-)
-def test_an_address_is_a_servers_and_a_file_llama_cpps(where: str | None, backend: Backend) -> None:
-    assert ModelChoice(where).backend is backend
-
-
-def test_a_folder_is_for_transformers(tmp_path: Path) -> None:
+def test_an_address_is_a_servers_a_file_llama_cpps_and_a_folder_transformers(tmp_path: Path) -> None:
+    assert ModelChoice("HTTPS://models.example/v1").backend is SERVER
+    assert ModelChoice("https.gguf").backend is ModelChoice(None).backend is LLAMA_CPP
     assert ModelChoice(str(tmp_path)).backend is TRANSFORMERS
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -27,13 +26,9 @@ EITHER = scripted(b"{", b"\n", b"?", b'"', b"\n")
 PREFIX = 'x = "?'
 
 
-def test_a_line_is_completed_to_its_end(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"1", b"2", b"\n", b"z"))
-    generation = complete(model, "first = 0\nx = ?", "\nnext")
-    assert (generation.text, generation.stopped_by) == ("12", StopReason.LINE)
-
-
-def test_in_the_middle_of_a_line_the_rest_is_not_repeated(open_tiny: OpenTiny) -> None:
+def test_a_line_is_completed_to_its_end_and_in_its_middle_the_rest_is_not_repeated(open_tiny: OpenTiny) -> None:
+    line = complete(open_tiny(scripted(b"1", b"2", b"\n", b"z")), "first = 0\nx = ?", "\nnext")
+    assert (line.text, line.stopped_by) == ("12", StopReason.LINE)
     model = open_tiny(scripted(b"a", b")", b"\n"))
     generation = complete(model, "print(?", ")\n")
     assert generation.text == "a"
@@ -47,16 +42,10 @@ def test_in_place_of_a_line_that_breaks_the_file_comes_the_next_best_that_does_n
     assert (first.text, found.text) == ("{", '"')
     assert found.parses
     assert found.tokens[0].logprob == pytest.approx(first.tokens[0].best_other_logprob, abs=1e-4)
-
-
-@pytest.mark.parametrize("how", [{"max_ms": 1e-6}, {"cancel": lambda: True}])
-def test_without_time_no_other_text_is_looked_for(open_tiny: OpenTiny, how: dict[str, Any]) -> None:
-    assert complete(open_tiny(EITHER), PREFIX, "\n", language="python", **how).text == ""
-
-
-def test_a_line_that_breaks_the_file_is_marked_where_all_others_do(open_tiny: OpenTiny) -> None:
-    generation = complete(open_tiny(scripted(b"(", b"(", b"\n")), PREFIX, "\n", language="python", settings=Settings(line_tokens=8))
-    assert (generation.text, generation.parses) == ("(", False)
+    assert complete(model, PREFIX, "\n", language="python", max_ms=1e-6).text == "", "without time none is looked for"
+    # One that breaks the file is marked where all others do.
+    marked = complete(open_tiny(scripted(b"(", b"(", b"\n")), PREFIX, "\n", language="python", settings=Settings(line_tokens=8))
+    assert (marked.text, marked.parses) == ("(", False)
 
 
 def test_a_model_that_is_asked_suffix_first_writes_on_behind_the_prefix(open_tiny: OpenTiny) -> None:
@@ -68,44 +57,29 @@ def test_a_model_that_is_asked_suffix_first_writes_on_behind_the_prefix(open_tin
     assert typed.timings.reused_tokens >= generation.timings.prompt_tokens
 
 
-def test_a_line_that_a_budget_ends_is_not_shown(open_tiny: OpenTiny) -> None:
+def test_a_line_that_a_budget_ends_or_that_runs_into_a_loop_is_not_shown(open_tiny: OpenTiny) -> None:
+    loop = complete(open_tiny(scripted(b"x", b".parent", b".parent")), "x = ?", "\n")
+    assert (loop.text, loop.stopped_by, len(loop.tokens) < Settings().line_tokens) == ("", StopReason.REPETITION, True)
     model = open_tiny(scripted(b"1", b"2", b"\n"))
     generation = complete(model, "x = ?", "\n", settings=Settings(line_tokens=2))
     assert (generation.text, generation.stopped_by) == ("", StopReason.TOKENS)
     assert b"".join(token.text for token in generation.tokens) == b"12"
 
 
-def test_a_line_that_runs_into_a_loop_is_not_shown(open_tiny: OpenTiny) -> None:
-    generation = complete(open_tiny(scripted(b"x", b".parent", b".parent")), "x = ?", "\n")
-    assert (generation.text, generation.stopped_by) == ("", StopReason.REPETITION)
-    assert len(generation.tokens) < Settings().line_tokens
-
-
-def test_a_block_that_a_budget_ends_is_cut_back_with_its_tokens(open_tiny: OpenTiny) -> None:
+def test_a_block_that_a_budget_or_a_loop_ends_is_cut_back_with_its_tokens(open_tiny: OpenTiny) -> None:
+    loop = complete(
+        open_tiny(scripted(b"a", b"\n    first(x)", b"\n    second(y)", b"\n    first(x)")), "def f():\n    ?", "\n", kind="block"
+    )
+    assert (loop.text, loop.stopped_by) == ("a\n    first(x)\n    second(y)", StopReason.REPETITION)
+    assert b"".join(token.text for token in loop.tokens) == b"a\n    first(x)\n    second(y)"
+    first = open_tiny(scripted(b"a", b"(", b"\n    b", b","))
+    assert complete(first, "def f():\n    ?", "\n", kind="block", settings=Settings(block_tokens=4)).text == "", (
+        "within its first statement"
+    )
     model = open_tiny(scripted(b"a", b"\n    b", b"\n    c", b"("))
     generation = complete(model, "def f():\n    ?", "\n", kind="block", settings=Settings(block_tokens=4))
     assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.TOKENS)
     assert b"".join(token.text for token in generation.tokens) == b"a\n    b"
-
-
-def test_nothing_is_left_of_a_block_that_a_budget_ends_in_its_first_statement(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"a", b"(", b"\n    b", b","))
-    generation = complete(model, "def f():\n    ?", "\n", kind="block", settings=Settings(block_tokens=4))
-    assert (generation.text, len(generation.tokens)) == ("", 4)
-
-
-def test_a_block_that_repeats_itself_keeps_the_first_round(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"a", b"\n    first(x)", b"\n    second(y)", b"\n    first(x)"))
-    generation = complete(model, "def f():\n    ?", "\n", kind="block")
-    assert (generation.text, generation.stopped_by) == ("a\n    first(x)\n    second(y)", StopReason.REPETITION)
-    assert b"".join(token.text for token in generation.tokens) == b"a\n    first(x)\n    second(y)"
-
-
-def test_a_block_ends_before_the_line_behind_it(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"a", b"\n    total = 0", b"\n    c"))
-    generation = complete(model, "def f():\n    ?", "\n\n    total = 0\n", kind="block")
-    assert (generation.text, generation.stopped_by) == ("a", StopReason.SUFFIX)
-    assert [token.text for token in generation.tokens] == [b"a"]
 
 
 def test_a_function_goes_on_to_the_end_of_its_body(open_tiny: OpenTiny) -> None:
@@ -114,10 +88,11 @@ def test_a_function_goes_on_to_the_end_of_its_body(open_tiny: OpenTiny) -> None:
     assert complete(model, place, "\n", kind="block").text == "a"
     generation = complete(model, place, "\n", kind="function")
     assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
+    model = open_tiny(scripted(b"    a", b"\n    b", b"\n   c", b"d", prompt=b"\n"))
+    assert complete(model, "if x:\n    ", "\n", kind="block").text == "a\n    b", "the space that a block begins behind is its indentation"
 
 
-@pytest.mark.parametrize("suffix", ["", ")\r\n", "\nrest"])
-@pytest.mark.parametrize("kind", ["line", "block"])
+@pytest.mark.parametrize(("suffix", "kind"), [(")\r\n", "line"), ("\nrest", "block")])
 def test_typing_a_word_does_not_change_the_prompt(tiny: LlamaModel, suffix: str, kind: Kind) -> None:
     prompts = {prompt_at(tiny, f"x = 1\nvalue ={typed}", suffix, kind=kind).tokens for typed in (" ", " r", " result")}
     assert len(prompts) == 1
@@ -130,8 +105,6 @@ def test_typing_a_word_does_not_change_the_prompt(tiny: LlamaModel, suffix: str,
         ("x =? ", b" one", "one"),
         ("x =? o", b" one", "ne"),
         ("x =? one", b" one", ""),
-        ("x =?\t", b"\tone", "one"),
-        ("x =?  ", b"  one", "one"),
     ],
 )
 def test_what_stands_before_the_cursor_is_not_written_again(open_tiny: OpenTiny, prefix: str, written: bytes, text: str) -> None:
@@ -141,41 +114,25 @@ def test_what_stands_before_the_cursor_is_not_written_again(open_tiny: OpenTiny,
     assert b"".join(token.text for token in generation.tokens) == f"{text}\n".encode()
 
 
-def test_the_space_that_a_block_begins_behind_counts_as_its_indentation(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"    a", b"\n    b", b"\n   c", b"d", prompt=b"\n"))
-    generation = complete(model, "if x:\n    ", "\n", kind="block")
-    assert (generation.text, generation.stopped_by) == ("a\n    b", StopReason.BLOCK)
-
-
-def test_the_model_sees_the_same_of_either_kind_of_newline(tiny: LlamaModel) -> None:
+def test_the_model_sees_the_same_of_either_kind_of_newline_and_the_callers_budgets(tiny: LlamaModel) -> None:
     prefix, suffix = "def f():\n    x = 1\n    ", "\n\nf()\n"
     unix = complete(tiny, prefix, suffix)
     windows = complete(tiny, prefix.replace("\n", "\r\n"), suffix.replace("\n", "\r\n"))
     assert [token.id for token in unix.tokens] == [token.id for token in windows.tokens]
     assert windows.timings.reused_tokens == windows.timings.prompt_tokens
+    assert complete(tiny, "x = ", "", cancel=lambda: True).stopped_by is StopReason.CANCELLED
+    assert complete(tiny, "y = ", "", max_ms=0).stopped_by is StopReason.TIME
+    assert len(complete(tiny, "y = ", "", settings=Settings(line_tokens=1)).tokens) == 1
 
 
 @pytest.mark.parametrize("written", [TinyModel(), TinyModel(fim=False), TinyModel(context_length=64), TinyModel(context_length=8)])
 def test_a_document_of_any_size_fits_every_model(open_tiny: OpenTiny, written: TinyModel) -> None:
     model = open_tiny(written)
-    text = "value = compute(value, other)\n" * 400
+    text = f"value = compute(value, '{FIM_PREFIX}{FIM_SUFFIX}{FIM_MIDDLE}')\n" * 400
     for kind in ("line", "block"):
         generation = complete(model, text + "value = ", text, kind=kind)
         assert generation.tokens
         assert generation.timings.prompt_tokens + len(generation.tokens) <= model.context_length
-
-
-def test_a_file_that_spells_control_tokens_completes_normally(tiny: LlamaModel) -> None:
-    prefix = f"PREFIX = '{FIM_PREFIX}'\nSUFFIX = '{FIM_SUFFIX}'\nx = "
-    generation = complete(tiny, prefix, f"\nMIDDLE = '{FIM_MIDDLE}'\n")
-    assert generation.tokens
-    assert generation.stopped_by in {StopReason.LINE, StopReason.TOKENS, StopReason.END}
-
-
-def test_budgets_and_cancelling_reach_the_model(tiny: LlamaModel) -> None:
-    assert complete(tiny, "x = ", "", cancel=lambda: True).stopped_by is StopReason.CANCELLED
-    assert complete(tiny, "y = ", "", max_ms=0).stopped_by is StopReason.TIME
-    assert len(complete(tiny, "y = ", "", settings=Settings(line_tokens=1)).tokens) == 1
 
 
 @pytest.mark.skipif(not EMBEDDED.is_file(), reason="the embedded model is not in this checkout")
@@ -229,29 +186,21 @@ def test_every_measure_of_a_text_that_the_model_did_not_write_is_there(embedded:
     written, foreign = (generation_of(embedded, prefix, suffix, text) for text in ('record["name"]', "zebra.stripes // 17"))
     assert measures_of(foreign).keys() == measures_of(complete(embedded, prefix, suffix)).keys()
     assert measures_of(foreign)["mean_logprob"] < measures_of(written)["mean_logprob"]
-
-
-def test_newlines_are_read_as_the_model_is_shown_them(embedded: LlamaModel) -> None:
-    given_text = generation_of(embedded, "def f(a):\r\n    ", "\r\n", "b = a\r\n    return b", kind="block")
-    assert given_text.text == "b = a\n    return b"
-
-
-def test_a_text_of_several_lines_is_no_line(embedded: LlamaModel) -> None:
+    windows = generation_of(embedded, "def f(a):\r\n    ", "\r\n", "b = a\r\n    return b", kind="block")
+    assert windows.text == "b = a\n    return b", "newlines are read as the model is shown them"
     with pytest.raises(NotReplayable, match=r"would end after 1 characters"):
         generation_of(embedded, "x = ", "", "1\n2")
 
 
-def test_a_suggestion_that_repeated_the_rest_of_the_line_has_its_own_tokens(open_tiny: OpenTiny) -> None:
+def test_a_given_text_has_the_tokens_of_a_suggestion_that_repeated_what_stands_behind_it(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"a", b", b", b" ==", b"\n"))
     suggested, replayed = complete(model, "f(?", ", b == 1)\n"), generation_of(model, "f(?", ", b == 1)\n", "a")
     assert suggested.text == "a"
     assert [token.text for token in suggested.tokens] == [b"a", b", b", b" ==", b"\n"]
     assert measures_of(replayed) == measures_of(suggested)
-
-
-def test_a_block_that_the_lines_behind_it_end_has_no_tokens_for_its_end(open_tiny: OpenTiny) -> None:
     model = open_tiny(scripted(b"a", b"\n    total = 0", b"\n    c"))
     place = ("def f():\n    ?", "\n\n    total = 0\n")
     suggested, replayed = complete(model, *place, kind="block"), generation_of(model, *place, "a", kind="block")
+    assert (suggested.text, suggested.stopped_by, [token.text for token in suggested.tokens]) == ("a", StopReason.SUFFIX, [b"a"])
     assert (replayed.stopped_by, [token.text for token in replayed.tokens]) == (StopReason.SUFFIX, [b"a"])
     assert measures_of(replayed) == measures_of(suggested)

@@ -37,7 +37,7 @@ NOTHING = Registry((), ())
 
 @pytest.fixture(scope="module")
 def calibrator() -> Calibrator:
-    return fit(world(900)[0], "exact_match", resamples=100).calibrator
+    return fit(world(900)[0], "exact_match", resamples=20).calibrator
 
 
 def generation(text: str = "x = 1", *logprobs: float) -> Generation:
@@ -50,12 +50,8 @@ def suggested(made: Generation, registry: Registry = NOTHING, *, language: str =
     return suggestion_of(made, Place("", "", HERE), purpose=purpose, registry=registry, drawn=drawn)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\t\n"])
-def test_a_blank_text_is_no_suggestion(text: str) -> None:
-    assert suggested(generation(text)) is None
-
-
 def test_without_a_calibrator_there_is_no_number_and_the_band_says_so() -> None:
+    assert suggested(generation(" \t\n")) is None, "a blank text is no suggestion"
     made = suggested(generation())
     assert made.as_json() == {
         "id": made.id,
@@ -85,13 +81,9 @@ def test_without_a_calibrator_there_is_no_number_and_the_band_says_so() -> None:
 def test_the_calibrator_that_fits_gives_the_number_and_another_language_none(calibrator: Calibrator) -> None:
     registry = Registry((Entry("user", Path("c.json"), calibrator),), ())
     made, other = suggested(generation(), registry), suggested(generation(), registry, language="java")
-    assert made.confidence.status == "informative"
-    assert made.confidence.calibrator == calibrator.id
-    assert made.confidence.low is not None
-    assert made.confidence.probability is not None
-    assert made.confidence.high is not None
-    assert made.confidence.low < made.confidence.probability < made.confidence.high
-    assert made.confidence.reason == ""
+    told = made.confidence
+    assert (told.status, told.calibrator, told.reason) == ("informative", calibrator.id, "")
+    assert (told.low or 1) < (told.probability or 0) < (told.high or 0)
     said = made.as_json()["confidence"]
     assert said["text"] == f"{said['shape']} {said['band']} {percents(said['low'], said['high'])} exact match"
     assert said["shape"] == BAND_OF_WORD[said["band"]].shape
@@ -123,22 +115,12 @@ def test_a_generation_survives_the_way_between_the_processes(text: str, tokens: 
     assert msgspec.convert(msgspec.to_builtins(made), Generation) == made
 
 
-def test_the_engine_suggests_in_process_at_an_offset(answering_gguf: Path) -> None:
-    with open_model(answering_gguf) as model:
-        text = "é = 1\nresult?\nrest"
-        made = suggest_at(model, NOTHING, text, text.index("?") + 1, language="python")
-        assert made.text == " answer"
-        assert made.range == Range(Position(1, 7), Position(1, 7))
-
-
 @pytest.mark.parametrize(
     ("text", "newline"),
     [
         ("a = 1\r\nb?", "\r\n"),
-        ("a = 1\nb?", "\n"),
         ("a = 1\rb?", "\r"),
         ("a\r\nb\nc?\r\n", "\n"),
-        ("a?\r\nb\n", "\r\n"),
         ("a?", "\n"),
     ],
 )
@@ -147,6 +129,8 @@ def test_the_lines_of_a_block_end_as_those_of_the_document(block_gguf: Path, tex
         made = suggest_at(model, NOTHING, text, text.index("?") + 1, kind="block")
     assert made.text == f":{newline}    pass"
     assert made.measures["length"] == len(":\n    pass")
+    end = position_at(text, text.index("?") + 1, "utf-32")
+    assert made.range == Range(end, end)
 
 
 @pytest.mark.slow
@@ -156,18 +140,6 @@ async def test_a_block_in_a_windows_document_reaches_the_editor_with_its_line_en
         client.open("file:///a.py", "a = 1\r\nb?\r\n")
         (item,) = await client.complete("file:///a.py", 1, 2)
         assert item["insertText"] == item["command"]["arguments"][0]["text"] == ":\r\n    pass"
-
-
-@given(st.integers(0, 60_000), st.sampled_from(["\n", "\r\n"]))
-def test_the_command_line_and_the_server_look_at_the_same_text(offset: int, newline: str) -> None:
-    text = newline.join(f"name_{n} = value_{n}" for n in range(2500))
-    offset = min(offset, len(text))
-    if text[offset - 1 : offset + 1] == "\r\n":
-        offset -= 1
-    shown = window(Settings())
-    document = Document("file:///a.py", "python", 1, text, "utf-16")
-    in_server = document.around(position_at(text, offset, "utf-16"), shown)
-    assert in_server == (text[shown.start(offset) : offset], text[offset : offset + shown.after])
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +155,7 @@ def small(tiny_gguf: Path) -> Iterator[LlamaModel]:
         yield model
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(18_000, 30_000),
     st.sampled_from(["\n", "\r\n", "\r"]),
@@ -195,7 +167,8 @@ def test_a_window_gives_the_prompt_of_the_whole_document(small: LlamaModel, offs
     offset = min(offset, len(text))
     if text[offset - 1 : offset + 1] == "\r\n":
         offset -= 1
-    document = Document("file:///a.py", "python", 1, text, "utf-16")
-    windowed = document.around(position_at(text, offset, "utf-16"), window(shown))
+    document, seen = Document("file:///a.py", "python", 1, text, "utf-16"), window(shown)
+    windowed = document.around(position_at(text, offset, "utf-16"), seen)
+    assert windowed == (text[seen.start(offset) : offset], text[offset : offset + seen.after]), "as the command line cuts it"
     whole = prompt_at(small, text[:offset], text[offset:], kind=kind, settings=shown)
     assert prompt_at(small, *windowed, kind=kind, settings=shown) == whole

@@ -18,7 +18,6 @@ from assay.inference.asking.asker import Alternative, Message, alternatives_behi
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.errors import (
     SERVER_FAILURES,
-    AccessRefused,
     AnswerCutOff,
     BadAnswer,
     ModelClosed,
@@ -65,9 +64,8 @@ def test_what_is_sent_is_the_messages_with_every_option() -> None:
     assert {**sent, **wanted, **neutral} == sent
 
 
-@pytest.mark.parametrize("kind", ["vllm", "ollama", "lmstudio"])
-def test_each_of_several_answers_is_asked_for_with_its_own_seed(kind: Any) -> None:
-    speech = ChatSpeech(kind=kind, reply=lambda body: [f"seed {body.get('seed')}"])
+def test_each_of_several_answers_is_asked_for_with_its_own_seed() -> None:
+    speech = ChatSpeech(kind="ollama", reply=lambda body: [f"seed {body.get('seed')}"])
     with chatting(speech) as address, open_chat(address) as asker:
         three = asker.say(HELLO, n=3, temperature=1.0, seed=5)
         assert [said.text for said in three] == ["seed 5", "seed 6", "seed 7"]
@@ -75,22 +73,19 @@ def test_each_of_several_answers_is_asked_for_with_its_own_seed(kind: Any) -> No
         speech.asked.clear()
         assert [said.text for said in asker.say(HELLO, n=3)] == ["seed None"] * 3
         assert len(speech.chats) == 1  # at temperature 0 all answers are one
-        assert all("n" not in body for body in speech.chats)
-
-
-def test_a_seed_is_never_one_that_a_server_takes_for_none() -> None:
-    speech = ChatSpeech()
-    with chatting(speech) as address, open_chat(address) as asker:
         asker.say(HELLO, temperature=1.0, seed=(1 << 32) - 1)
-    assert 0 <= speech.chats[-1]["seed"] < 1 << 31
+        assert 0 <= speech.chats[-1]["seed"] < 1 << 31, "some servers take others for none"
 
 
 def test_log_probabilities_and_alternatives_are_those_of_the_answers_tokens() -> None:
-    with chatting(ChatSpeech()) as address, open_chat(address) as asker:
+    speech = ChatSpeech(most_logprobs=5)
+    with chatting(speech) as address, open_chat(address) as asker:
         (said,) = asker.say(HELLO, top_logprobs=2)
         assert ([token.text for token in said.tokens], said.logprobs) == (["Hello", " there"], (-0.5, -0.5))
         assert said.tokens[0].top == (Alternative("Hello", -0.5), Alternative("yes", -1.5))
         assert asker.say(HELLO)[0].tokens[0].top == ()
+        assert asker.say(HELLO, top_logprobs=20)[0].logprobs is not None
+        assert speech.chats[-1]["top_logprobs"] <= 5, "as many as the server gives"
 
 
 def test_a_stop_ends_an_answer_and_the_block_that_it_closes_is_whole() -> None:
@@ -101,38 +96,20 @@ def test_a_stop_ends_an_answer_and_the_block_that_it_closes_is_whole() -> None:
         assert last_block(said.text, "ANSWER") == "Correct"
         assert alternatives_behind(said, "[ANSWER]") == (Alternative("Correct", -0.5),)
         assert [token.text for token in said.tokens] == ["[ANSWER", "]", "Correct"]
+        (short,) = asker.say(HELLO, max_tokens=2, stop=["[/ANSWER]"])
+        assert (short.text, short.stopped_by, last_block(short.text, "ANSWER")) == ("[ANSWER]", StopReason.TOKENS, None)
 
 
-def test_an_answer_that_is_cut_short_leaves_its_block_open() -> None:
-    speech = ChatSpeech(reply=lambda _: ["[ANSWER]", "Inco", "rrect"])
-    with chatting(speech) as address, open_chat(address) as asker:
-        (said,) = asker.say(HELLO, max_tokens=2, stop=["[/ANSWER]"])
-        assert (said.text, said.stopped_by, last_block(said.text, "ANSWER")) == ("[ANSWER]Inco", StopReason.TOKENS, None)
-
-
-def test_a_thought_that_the_server_keeps_apart_is_not_in_the_answer() -> None:
+def test_what_a_server_keeps_apart_or_does_not_tell_is_left_out() -> None:
     speech = ChatSpeech(thought=["Hello", " is polite", "</think>"])
     with chatting(speech) as address, open_chat(address) as asker:
         (said,) = asker.say(HELLO)
         assert (said.text, [token.text for token in said.tokens]) == ("Hello there", ["Hello", " there"])
-
-
-def test_what_a_server_does_not_tell_is_left_out() -> None:
     with chatting(ChatSpeech(kind="ollama", tells=False)) as address, open_chat(address) as asker:
         (said,) = asker.say(HELLO, top_logprobs=5)
         assert (said.text, said.tokens, said.logprobs) == ("Hello there", (), None)
-
-
-def test_log_probabilities_that_depend_on_the_temperature_are_not_told() -> None:
     with chatting(ChatSpeech(shaped=True)) as address, open_chat(address) as asker:
-        assert asker.say(HELLO, temperature=0.5)[0].logprobs is None
-
-
-def test_a_server_with_fewer_alternatives_is_asked_for_no_more() -> None:
-    speech = ChatSpeech(most_logprobs=5)
-    with chatting(speech) as address, open_chat(address) as asker:
-        assert asker.say(HELLO, top_logprobs=20)[0].logprobs is not None
-        assert speech.chats[-1]["top_logprobs"] <= 5
+        assert asker.say(HELLO, temperature=0.5)[0].logprobs is None, "they depend on the temperature"
 
 
 def test_of_several_models_one_is_named() -> None:
@@ -144,23 +121,10 @@ def test_of_several_models_one_is_named() -> None:
             assert (asker.name, asker.say(HELLO)[0].text) == ("large:7b", "large:7b")
 
 
-def test_the_same_model_on_two_servers_has_one_fingerprint() -> None:
-    with chatting(ChatSpeech()) as one, chatting(ChatSpeech()) as two, chatting(ChatSpeech(models=("other",))) as three:
-        found = []
-        for address in (one, two, three):
-            with open_chat(address) as asker:
-                found.append(asker.fingerprint.id)
-    assert found[0] == found[1] != found[2]
-
-
-@pytest.mark.parametrize("kind", ["vllm", "lmstudio"])
-def test_a_server_without_chat_says_so(kind: Any) -> None:
-    speech = ChatSpeech(kind=kind, garble=lambda answer: answer if "data" in answer else {"error": "no chat"})
-    with chatting(speech) as address, pytest.raises(NoChat, match=r"can't be asked in chat .* or ask in plain text"):
+def test_a_server_without_chat_and_a_model_without_a_chat_template_say_so() -> None:
+    silent = ChatSpeech(kind="lmstudio", garble=lambda answer: answer if "data" in answer else {"error": "no chat"})
+    with chatting(silent) as address, pytest.raises(NoChat, match=r"can't be asked in chat .* or ask in plain text"):
         open_chat(address)
-
-
-def test_a_model_without_a_chat_template_says_so() -> None:
     refusal = (400, {}, b'{"error": {"message": "you must provide a chat template", "code": 400}}')
     models = (200, {}, json.dumps({"data": [{"id": "base", "owned_by": "vllm"}]}).encode())
     missing = (404, {}, b"{}")
@@ -171,20 +135,15 @@ def test_a_model_without_a_chat_template_says_so() -> None:
         open_chat(address)
 
 
-@pytest.mark.parametrize("status", [429, 503, 500, 502, 0])
-def test_a_failure_that_passes_is_asked_again(status: int) -> None:
+@pytest.mark.parametrize(
+    "failure", [(503, {}, b'{"error": "not now"}'), (0, {}, b""), (200, {"Content_Length": "10000"}, b'{"choices": [')]
+)
+def test_a_failure_that_passes_is_asked_again(failure: tuple[int, dict[str, str], bytes]) -> None:
     speech = ChatSpeech()
     with chatting(speech) as address, open_chat(address, patience_s=10) as asker:
-        speech.fail = [(status, {}, b'{"error": "not now"}')] * 2
+        speech.fail = [failure] * 2
         assert asker.say(HELLO)[0].text == "Hello there"
         assert not speech.fail
-
-
-def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
-    speech = ChatSpeech()
-    with chatting(speech) as address, open_chat(address, patience_s=10) as asker:
-        speech.fail = [(200, {"Content_Length": "10000"}, b'{"choices": [')]
-        assert asker.say(HELLO)[0].text == "Hello there"
 
 
 def test_a_server_that_says_when_to_come_back_is_asked_no_earlier() -> None:
@@ -200,10 +159,8 @@ def test_a_server_that_says_when_to_come_back_is_asked_no_earlier() -> None:
     ("failure", "error"),
     [
         ((429, {}, b'{"error": "slow down"}'), ServerBusy),
-        ((503, {"Retry_After": "3600"}, b"{}"), ServerBusy),
         ((500, {}, b'{"error": {"message": "CUDA error"}}'), ServerFailed),
         ((200, {"Content_Length": "10000"}, b"{"), AnswerCutOff),
-        ((200, {}, b'{"choices": []}'), BadAnswer),
         ((200, {}, b'{"choices": [{"message": {"content": 7}}]}'), BadAnswer),
         ((200, {}, b"no json"), BadAnswer),
     ],
@@ -218,29 +175,24 @@ def test_a_failure_that_lasts_is_the_servers(failure: tuple[int, dict[str, str],
         assert address in str(lost.value)
 
 
-@pytest.mark.parametrize("status", [400, 413, 422])
-def test_a_request_that_is_wrong_is_refused_at_once_and_is_not_the_servers_failure(status: int) -> None:
+def test_a_request_that_is_wrong_is_refused_at_once_and_is_not_the_servers_failure() -> None:
     speech = ChatSpeech()
     with chatting(speech) as address, open_chat(address, patience_s=60) as asker:
-        speech.fail = [(status, {}, b'{"error": {"message": "maximum context length is 4096 tokens"}}')] * 2
+        speech.fail = [(400, {}, b'{"error": {"message": "maximum context length is 4096 tokens"}}')] * 2
         with pytest.raises(RequestRefused, match="maximum context length") as refused:
             asker.say(HELLO)
         assert not isinstance(refused.value, SERVER_FAILURES)
         assert len(speech.fail) == 1
 
 
-def test_a_wrong_key_is_refused() -> None:
-    with chatting(ChatSpeech(key="right")) as address:
-        with pytest.raises(AccessRefused):
-            open_chat(address)
-        with open_chat(address, key="right") as asker:
-            assert asker.say(HELLO)
-
-
-def test_a_dead_server_is_unreachable() -> None:
+def test_a_server_that_falls_silent_is_given_up_and_a_dead_one_is_unreachable() -> None:
     speech = ChatSpeech()
     with chatting(speech) as address:
         asker = open_chat(address)
+        speech.gate = threading.Event()
+        with pytest.raises(ServerTimedOut):
+            asker.say(HELLO)
+        speech.gate.set()
     speech.fail = [(0, {}, b"")]  # to the connection that is still open
     with asker, pytest.raises(ServerUnreachable):
         asker.say(HELLO)
@@ -282,15 +234,6 @@ def test_closing_ends_the_calls_that_wait() -> None:
             asker.say(HELLO)
 
 
-def test_a_server_that_falls_silent_is_given_up() -> None:
-    speech = ChatSpeech()
-    with chatting(speech) as address, open_chat(address) as asker:
-        speech.gate = threading.Event()
-        with pytest.raises(ServerTimedOut):
-            asker.say(HELLO)
-        speech.gate.set()
-
-
 def garbling(seed: int) -> Callable[[Any], Any]:
     chance, numbers = Random(seed), itertools.count()
     return lambda answer: with_one_part_changed(answer, chance) if next(numbers) % 2 else answer
@@ -307,18 +250,9 @@ def test_nonsense_is_an_error_of_ours_or_does_no_harm() -> None:
                 assert all(logprob <= 0 for one in said for logprob in one.logprobs or ())
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"messages": []},
-        {"messages": [Message("system", "Hi")]},
-        {"n": 0},
-        {"max_tokens": 0},
-        {"stop": [""]},
-        {"temperature": -1},
-        {"top_p": 0},
-    ],
-)
-def test_what_nobody_can_be_asked_is_a_mistake_of_the_caller(wrong: dict[str, Any]) -> None:
-    with chatting(ChatSpeech()) as address, open_chat(address) as asker, pytest.raises(ValueError):  # noqa: PT011
-        asker.say(**{"messages": HELLO, **wrong})
+def test_what_nobody_can_be_asked_is_a_mistake_of_the_caller() -> None:
+    wrong: list[dict[str, Any]] = [{"messages": []}, {"n": 0}, {"max_tokens": 0}, {"stop": [""]}, {"temperature": -1}]
+    with chatting(ChatSpeech()) as address, open_chat(address) as asker:
+        for options in wrong:
+            with pytest.raises(ValueError):  # noqa: PT011
+                asker.say(**{"messages": HELLO, **options})

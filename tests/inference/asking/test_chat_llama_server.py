@@ -55,20 +55,18 @@ def test_a_chat_answers_as_the_model_does_to_the_text_that_its_template_makes(ju
         assert [one.logprob for one in said.tokens[0].top] == pytest.approx(likeliest, abs=1e-3)
 
 
-def test_an_answer_ends_at_a_stop_and_its_tokens_are_told(judge: tuple[str, Path]) -> None:
+def test_an_answer_ends_at_a_stop_and_a_question_that_does_not_fit_is_refused(judge: tuple[str, Path]) -> None:
     with open_asker(ModelChoice(judge[0])) as asker:
-        (said,) = asker.say(HELLO, stop=["r"], max_tokens=30, top_logprobs=3)
-    assert (said.text, said.stopped_by) == ("[ANSWER]Co", StopReason.END)
-    assert [token.text for token in said.tokens] == ["[ANSWER", "]"]
-
-
-def test_an_answer_between_tags_ends_at_its_closing_tag(judge: tuple[str, Path]) -> None:
-    with open_asker(ModelChoice(judge[0])) as asker:
+        (stopped,) = asker.say(HELLO, stop=["r"], max_tokens=30, top_logprobs=3)
         (said,) = asker.say(HELLO, stop=["[/ANSWER]"], max_tokens=30, top_logprobs=3)
+    assert (stopped.text, stopped.stopped_by, [token.text for token in stopped.tokens]) == ("[ANSWER]Co", StopReason.END, ["[ANSWER", "]"])
     assert (said.text, said.stopped_by) == ("[ANSWER]Correct[/ANSWER]", StopReason.END)
     assert last_block(said.text, "ANSWER") == "Correct"
     # The model writes the closing tag in two tokens, it has nine by itself, and llama-server leaves that many out.
     assert (said.tokens, said.complete, said.logprobs) == ((), False, None)
+    with ChatAsker(judge[0]) as asker, pytest.raises(RequestRefused, match="context") as refused:
+        asker.say([Message("user", "x" * 2000)])
+    assert not isinstance(refused.value, SERVER_FAILURES)
 
 
 def test_the_same_server_is_asked_in_plain_text(judge: tuple[str, Path]) -> None:
@@ -86,9 +84,3 @@ def test_a_model_without_a_chat_template_is_asked_in_text_unless_chat_is_wanted(
             assert asker.form == "text"
         with open_asker(ModelChoice(address), "chat") as asker:
             assert asker.say(HELLO, max_tokens=3)[0].stopped_by is StopReason.TOKENS
-
-
-def test_a_question_that_does_not_fit_is_refused_and_no_failure_of_the_server(judge: tuple[str, Path]) -> None:
-    with ChatAsker(judge[0]) as asker, pytest.raises(RequestRefused, match="context") as refused:
-        asker.say([Message("user", "x" * 2000)])
-    assert not isinstance(refused.value, SERVER_FAILURES)

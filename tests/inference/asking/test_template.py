@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -17,7 +16,6 @@ from tiny_hf import byte_level, sentencepiece, write_tiny_hf
 from tiny_models import open_exact
 from tokenizers import Tokenizer
 
-from assay.inference.asking import render
 from assay.inference.asking.asker import Asker, Message, alternatives_behind
 from assay.inference.asking.template import ChatTemplate
 from assay.inference.chat_format import ChatFormat
@@ -74,15 +72,16 @@ def asked(folder: Path, *pieces: bytes, template: str = TURNS, form: str | None 
     return open_asker(ModelChoice(str(write_tiny_gguf(folder / "tiny.gguf", model)), {"threads": 1}), form)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("talk", TALKS)
 @pytest.mark.parametrize("name", ["qwen2.5", "smollm2"])
-def test_a_prompt_is_what_llama_cpp_python_makes(name: str, talk: list[Message], templates: Callable[..., ChatTemplate]) -> None:
+def test_a_prompt_is_what_llama_cpp_python_makes(name: str, templates: Callable[..., ChatTemplate]) -> None:
     text = (HERE / f"{name}.jinja").read_bytes().decode()
-    *before, last = talk
-    told, begun = (before, last.text) if last.role == "assistant" else (talk, "")
-    messages = [{"role": message.role, "content": message.text} for message in told]
-    expected = Jinja2ChatFormatter(text, "<|im_end|>", "<|endoftext|>")(messages=messages).prompt  # type: ignore[arg-type]
-    assert templates(text, {"bos_token": "<|endoftext|>", "eos_token": "<|im_end|>"}).text(talk) == expected + begun
+    template = templates(text, {"bos_token": "<|endoftext|>", "eos_token": "<|im_end|>"})
+    for talk in TALKS:
+        *before, last = talk
+        told, begun = (before, last.text) if last.role == "assistant" else (talk, "")
+        messages = [{"role": message.role, "content": message.text} for message in told]
+        expected = Jinja2ChatFormatter(text, "<|im_end|>", "<|endoftext|>")(messages=messages).prompt  # type: ignore[arg-type]
+        assert template.text(talk) == expected + begun
 
 
 @pytest.mark.parametrize(
@@ -160,10 +159,8 @@ def test_an_answer_ends_where_the_template_goes_on_in_text(templates: Callable[.
 BOMBS = {
     "{% if": "line 1: unexpected 'end of template'",
     "{{ raise_exception('Roles must\x1b[2J alternate') }}": r"fails: Roles must \[2J alternate\)",
-    "{{ messages[9].content }}": "has no element 9",
     "{{ 1 + 'a' }}": "TypeError: unsupported operand",
     "{{ messages.__class__.__mro__ }}": "is unsafe",
-    "{% set names = namespace(__class__=1) %}": "the name __class__ is not allowed",
     "{% for a in range(1000000000) %}{% endfor %}": "Range too big",
     "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}": "it calls itself without end",
     "{% for a in range(99999) %}{{ 'much' * 99999 }}{% endfor %}": "it writes more than 4,194,304 characters",
@@ -181,17 +178,18 @@ def test_a_template_that_fails_or_does_not_end_is_told_each_time(text: str, temp
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is bounded on Linux alone")
-@pytest.mark.parametrize("text", ["{{ 'much' * 10000000000 }}", "{{ '%5000000000d' % 1 }}", "{{ 'a'.center(9999999999) }}"])
+@pytest.mark.parametrize("text", ["{{ 'much' * 10000000000 }}", "{{ '%5000000000d' % 1 }}"])
 def test_a_template_does_not_take_gigabytes(text: str, templates: Callable[..., ChatTemplate]) -> None:
     with pytest.raises(NoChat, match="it takes more than 512 MB of memory"):
         templates(text).text(ASK)
 
 
-def test_the_process_that_renders_ends_with_who_asks() -> None:
-    assert subprocess.run([sys.executable, render.__file__], input=b"", check=True).returncode == 0
-
-
 def test_a_gguf_with_a_template_is_asked_in_chat(tmp_path: Path) -> None:
+    with asked(tmp_path, b"Yes", b"[", b"/A] no") as asker:
+        (begun,) = asker.say([*ASK, Message("assistant", "[A]:")], stop=["[/A]"], max_tokens=9)
+        with pytest.raises(ContextTooLong, match="context holds 512"):
+            asker.say([Message("user", "x" * 600)])
+    assert (begun.text, begun.given, [token.text for token in begun.tokens]) == ("[A]:Yes[/A]", len("[A]:"), ["Yes"])
     with asked(tmp_path, b" ", b"Yes", b"<|endoftext|>") as asker:
         (said,) = asker.say(ASK, max_tokens=9, top_logprobs=2)
         several = asker.say(ASK, n=3, temperature=2.0, seed=4, max_tokens=9)
@@ -205,22 +203,16 @@ def test_a_gguf_with_a_template_is_asked_in_chat(tmp_path: Path) -> None:
     assert [one.text for one in several] == [one.text for one in alone]
 
 
-def test_the_beginning_of_an_answer_is_continued(tmp_path: Path) -> None:
-    with asked(tmp_path, b"Yes", b"[", b"/A] no") as asker:
-        (said,) = asker.say([*ASK, Message("assistant", "[A]:")], stop=["[/A]"], max_tokens=9)
-    assert (said.text, said.given, [token.text for token in said.tokens]) == ("[A]:Yes[/A]", len("[A]:"), ["Yes"])
-
-
-def test_plain_text_is_for_who_wants_it_and_for_models_without_a_template(tmp_path: Path) -> None:
+def test_plain_text_is_for_who_wants_it_and_for_models_whose_template_is_none(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with asked(tmp_path, b"Yes", form="text") as asker:
         assert asker.form == "text"
     with asked(tmp_path, b"Yes", template=" ") as asker:
         assert asker.form == "text"
     with pytest.raises(NoChat, match=r"it has no chat template\). Take a model that has a chat template, or ask in plain text"):
         asked(tmp_path, b"Yes", template=" ", form="chat")
-
-
-def test_a_template_that_leaves_the_question_out_is_told_and_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(NoChat, match=r"tiny\.gguf: can't be asked in chat \(its chat template fails: no\)\. .* \(--ask text\)\."):
+        asked(tmp_path, b"Yes", template="{{ raise_exception('no') }}")
+    asked(tmp_path, b"Yes", template="{{ raise_exception('no') }}", form="text").close()
     with asked(tmp_path, b"Yes", template="Hello:") as asker:
         assert asker.form == "text"
     assert [record.message for record in caplog.records] == [
@@ -228,17 +220,6 @@ def test_a_template_that_leaves_the_question_out_is_told_and_not_used(tmp_path: 
     ]
     with pytest.raises(NoChat, match="its chat template leaves out what the user asks"):
         asked(tmp_path, b"Yes", template="Hello:", form="chat")
-
-
-def test_a_template_that_fails_is_refused_unless_plain_text_is_wanted(tmp_path: Path) -> None:
-    with pytest.raises(NoChat, match=r"tiny\.gguf: can't be asked in chat \(its chat template fails: no\)\. .* \(--ask text\)\."):
-        asked(tmp_path, b"Yes", template="{{ raise_exception('no') }}")
-    asked(tmp_path, b"Yes", template="{{ raise_exception('no') }}", form="text").close()
-
-
-def test_a_question_that_does_not_fit_is_refused_by_its_size(tmp_path: Path) -> None:
-    with asked(tmp_path, b"Yes") as asker, pytest.raises(ContextTooLong, match="context holds 512"):
-        asker.say([Message("user", "x" * 600)])
 
 
 def test_a_folder_is_asked_by_its_template_which_is_a_part_of_what_it_is(tmp_path: Path) -> None:

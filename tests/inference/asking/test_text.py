@@ -9,10 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny_gguf import scripted, write_tiny_gguf
-from tiny_hf import write_tiny_hf
 from tiny_models import OpenTiny, open_exact
 
 from assay.inference.asking.asker import (
@@ -21,7 +18,6 @@ from assay.inference.asking.asker import (
     Said,
     SaidToken,
     alternatives_behind,
-    closed,
     last_block,
     tokens_of,
     whole_characters,
@@ -29,7 +25,6 @@ from assay.inference.asking.asker import (
 from assay.inference.asking.prompts import load_prompt
 from assay.inference.asking.text import TextAsker, as_text
 from assay.inference.errors import BadPromptFile
-from assay.inference.hf.model import HFModel
 from assay.inference.model import StopReason
 from assay.inference.remote.model import RemoteModel
 
@@ -62,6 +57,10 @@ def test_the_layout_is_the_messages_with_blank_lines_and_the_beginning_of_the_an
 def test_an_answer_ends_at_the_closing_tag_and_is_whole(open_tiny: OpenTiny) -> None:
     with judging(open_tiny, b"Cor", b"rect", b"[", b"/ANSWER", b"] more") as asker:
         (said,) = asker.say(ASK, stop=["[/ANSWER]"], max_tokens=20, top_logprobs=3)
+        (short,) = asker.say(ASK, stop=["[/ANSWER]"], max_tokens=2)
+    assert (short.text, short.stopped_by, last_block(short.text, "ANSWER")) == ("[ANSWER]Correct", StopReason.TOKENS, None)
+    with judging(open_tiny, b"Cor", b"rect", b"<|endoftext|>") as asker:
+        assert asker.say(ASK, stop=["[/ANSWER]"], max_tokens=20)[0].text == "[ANSWER]Correct[/ANSWER]", "it ended by itself"
     assert (said.text, said.stopped_by, said.given) == ("[ANSWER]Correct[/ANSWER]", StopReason.END, len("[ANSWER]"))
     assert last_block(said.text, "ANSWER") == "Correct"
     assert [token.text for token in said.tokens] == ["Cor", "rect"]
@@ -77,20 +76,7 @@ def test_a_stop_within_a_token_cuts_the_answer_there(open_tiny: OpenTiny) -> Non
     assert (said.text, [token.text for token in said.tokens]) == ("[ANSWER]Yes, it is", ["Yes", ", it is\n\nAnd"])
 
 
-def test_an_answer_without_its_closing_tag_is_cut_at_the_token_limit(open_tiny: OpenTiny) -> None:
-    with judging(open_tiny, b"Cor", b"rect", b" or", b" not") as asker:
-        (said,) = asker.say(ASK, stop=["[/ANSWER]"], max_tokens=3)
-    assert (said.text, said.stopped_by, last_block(said.text, "ANSWER")) == ("[ANSWER]Correct or", StopReason.TOKENS, None)
-
-
-def test_a_model_that_ends_by_itself_has_ended(open_tiny: OpenTiny) -> None:
-    with judging(open_tiny, b"Cor", b"rect", b"<|endoftext|>") as asker:
-        (said,) = asker.say(ASK, stop=["[/ANSWER]"], max_tokens=20)
-    assert (said.text, said.stopped_by) == ("[ANSWER]Correct[/ANSWER]", StopReason.END)
-    assert [token.text for token in said.tokens] == ["Cor", "rect"]
-
-
-def test_an_answer_is_the_same_whatever_is_asked_with_it(sampling: TextAsker) -> None:
+def test_an_answer_is_the_same_whatever_is_asked_with_it_also_in_other_threads(sampling: TextAsker) -> None:
     together = sampling.say(ASK, n=4, temperature=1.0, max_tokens=12, seed=3, top_logprobs=2)
     alone = [sampling.say(ASK, temperature=1.0, max_tokens=12, seed=seed, top_logprobs=2)[0] for seed in range(3, 7)]
     assert [said.text for said in together] == [said.text for said in alone]
@@ -98,22 +84,12 @@ def test_an_answer_is_the_same_whatever_is_asked_with_it(sampling: TextAsker) ->
     for one, other in zip(together, alone, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
 
-
-def test_threads_that_share_a_model_take_turns(sampling: TextAsker) -> None:
     def ask(seed: int) -> Said:
         return sampling.say(ASK, temperature=1.0, max_tokens=8, seed=seed)[0]
 
     with ThreadPoolExecutor(8) as threads:
         at_once = list(threads.map(ask, range(16)))
     assert [said.text for said in at_once] == [ask(seed).text for seed in range(16)]
-
-
-def test_a_transformers_model_is_asked_as_a_gguf_is(tmp_path: Path) -> None:
-    folder = write_tiny_hf(tmp_path / "hf", script=(b"]", b"Y", b"e", b"s", b"\n"))
-    with TextAsker(HFModel(folder, device="cpu", dtype="float32")) as asker:
-        (said,) = asker.say(ASK, stop=["\n"], max_tokens=20, top_logprobs=2)
-    assert (said.text, [token.text for token in said.tokens]) == ("[ANSWER]Yes", ["Y", "e", "s"])
-    assert (said.tokens[0].top[0].text, said.tokens[0].top[0].logprob) == ("Y", pytest.approx(said.tokens[0].logprob, abs=1e-4))
 
 
 @pytest.mark.parametrize("kind", ["vllm", "openai"])
@@ -147,19 +123,6 @@ def test_the_last_complete_block_counts() -> None:
     assert last_block("[A.B]x[/A.B] [AxB]y[/AxB]", "A.B") == "x"
 
 
-@given(st.text("ab[/] \nAN", max_size=20), st.text("ab \n", max_size=10), st.text("xy[/ \n", max_size=10))
-def test_a_block_is_found_again_wherever_it_stands(before: str, inside: str, behind: str) -> None:
-    assert last_block(f"{before}[AN]{inside}[/AN]{behind}", "AN") == inside.strip()
-
-
-def test_a_closing_tag_that_was_cut_off_is_put_back_where_its_block_is_open() -> None:
-    stop = ("\n\n", "[/ANSWER]")
-    assert closed("[ANSWER]Correct", stop) == "[ANSWER]Correct[/ANSWER]"
-    assert closed("[ANSWER]Correct[/ANSWER] [ANSWER]No", stop) == "[ANSWER]Correct[/ANSWER] [ANSWER]No[/ANSWER]"
-    for whole in ("[ANSWER]Correct[/ANSWER]", "Correct", "[THOUGHT]Correct"):
-        assert closed(whole, stop) == whole
-
-
 def token(text: str, logprob: float = -1.0) -> SaidToken:
     return SaidToken(text, logprob, (Alternative(text, logprob),))
 
@@ -169,28 +132,17 @@ def told(text: str, tokens: Sequence[SaidToken], *, thought: bool = False) -> tu
     return [one.text for one in found], complete
 
 
-def test_the_tokens_of_a_text_are_those_that_write_it() -> None:
+def test_the_tokens_of_a_text_are_those_that_write_it_and_those_left_out_at_the_end_are_missed() -> None:
     tokens = [token(text) for text in (" ", "Yes", "", "é", "[/A", "]", "<end>")]
     assert told("Yesé", tokens) == (["Yes", "", "é"], True)
     assert told("esé[", tokens[1:], thought=True) == (["Yes", "", "é", "[/A"], True)
     assert told("No", tokens) == told("é", tokens) == ([], True)
     assert told("Yes", [token("Yes", math.nan)]) == ([], True)
-
-
-def test_tokens_that_a_server_leaves_out_at_the_end_are_missed() -> None:
     tokens = [token(text) for text in ("\n", "Yes", "!")]
     assert told("Yes!?", tokens) == (["Yes", "!"], False)
     assert told("\nYes!?", tokens) == (["\n", "Yes", "!"], False)
     assert told("?", []) == ([], False)
     assert Said("Yes!?", StopReason.END, tuple(tokens[1:]), complete=False).logprobs is None
-
-
-def test_a_thought_is_no_part_of_the_answer_even_where_it_says_the_same() -> None:
-    tokens = [token("Yes", -3.0), token("</think>"), token("Yes", -1.0)]
-    assert [one.logprob for one in tokens_of("Yes", tokens, thought=True)[0]] == [-1.0]
-
-
-def test_a_character_of_several_tokens_is_the_last_ones() -> None:
     assert whole_characters(["é".encode()[:1], "é".encode()[1:], b"a", b"\xff"]) == ["", "é", "a", "\ufffd"]
 
 
@@ -204,32 +156,24 @@ def test_the_alternatives_behind_a_tag_are_those_of_the_word_there() -> None:
     assert alternatives_behind(Said("[ANSWER]Yes, no", StopReason.END, (token("no"),), given=13), "[ANSWER]") == ()
 
 
-def test_a_prompt_is_its_messages_with_the_slots_filled() -> None:
+def test_a_prompt_is_its_messages_with_the_slots_filled(tmp_path: Path) -> None:
     prompt = load_prompt(JUDGE)
     messages = prompt.render(program="def f():\n    return {{program}}, {}")
     assert [message.role for message in messages] == ["system", *["user", "assistant"] * 3]
     assert messages[2] == Message("assistant", "[ANSWER]Correct[/ANSWER]")
     assert messages[-2].text == "[PYTHON]\ndef f():\n    return {{program}}, {}\n[/PYTHON]"
     assert (prompt.version, prompt.fingerprint) == (1, hashlib.sha256(JUDGE.read_bytes()).hexdigest())
-
-
-def test_a_slot_that_is_missing_or_unknown_is_named() -> None:
+    (tmp_path / "prompt.txt").write_bytes(JUDGE.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_prompt(tmp_path / "prompt.txt").messages == prompt.messages
     with pytest.raises(ValueError, match=r"slots \['code'\] were given, the prompt has \['program'\]"):
         load_prompt(JUDGE).render(code="")
-
-
-@given(st.text(st.characters(codec="utf-8")))
-def test_what_fills_a_slot_stands_there_unchanged(text: str) -> None:
-    assert load_prompt(JUDGE).render(program=text)[-2].text == f"[PYTHON]\n{text}\n[/PYTHON]"
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "1: the first line is not"),
         ("assay/prompt/2\nversion: 1\n=== user\nHi", "1: the first line is not"),
         ("assay/prompt/1\n=== user\nHi", '2: the second line is not "version: N"'),
-        ("assay/prompt/1\nversion: 0\n=== user\nHi", "2: the second line"),
         ("assay/prompt/1\nversion: 1\nHi\n=== user\nHi", "3: text before"),
         ("assay/prompt/1\nversion: 1\n=== robot\nHi", '3: "robot" is no role: system, user, assistant'),
         ("assay/prompt/1\nversion: 1\n=== system\n\n=== user\nHi", "3: the message is empty"),
@@ -250,9 +194,3 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
     for file in (binary, tmp_path / "missing", tmp_path):
         with pytest.raises(BadPromptFile, match="can't be read"):
             load_prompt(file)
-
-
-def test_line_ends_of_windows_make_the_same_messages(tmp_path: Path) -> None:
-    file = tmp_path / "prompt.txt"
-    file.write_bytes(JUDGE.read_bytes().replace(b"\n", b"\r\n"))
-    assert load_prompt(file).messages == load_prompt(JUDGE).messages

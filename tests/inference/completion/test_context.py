@@ -43,7 +43,7 @@ def test_both_parts_touch_the_cursor_and_show_all_that_fits(tiny: LlamaModel, pr
         assert shown_suffix == suffix
 
 
-def test_cuts_stand_between_lines() -> None:
+def test_cuts_stand_between_lines_and_inside_one_that_is_over_the_budget(tiny: LlamaModel) -> None:
     text = "".join(f"name_{number} = {number}\n" for number in range(500))
     shown_prefix, shown_suffix = fit(lambda part: len(part) // 3, text + "x = ", ")\n" + text, 100, 60)
     assert re.match(r"name_\d+ = ", shown_prefix)
@@ -52,12 +52,13 @@ def test_cuts_stand_between_lines() -> None:
     assert shown_suffix.endswith("\n")
     assert len(shown_prefix) // 3 > 25
     assert len(shown_suffix) // 3 > 40
-
-
-def test_a_line_over_the_budget_is_cut_inside(tiny: LlamaModel) -> None:
     shown_prefix, shown_suffix = fit(count_of(tiny), "a\n" + "x, " * 1000, "y, " * 1000 + "\nb", 50, 40)
     assert 25 < len(tiny.tokenize(shown_prefix)) <= 50
     assert len(tiny.tokenize(shown_suffix)) == 40
+    text = "x = 1\n" + "y, " * 1000
+    shown = excerpt_of(count_of(tiny), text, "", 50, 0, anchored=True)
+    assert 25 < len(tiny.tokenize(shown.prefix)) <= 50
+    assert shown.begun == len(shown.prefix)
 
 
 def test_the_cut_stays_in_place_while_text_is_typed() -> None:
@@ -85,14 +86,7 @@ def test_between_two_steps_only_the_end_of_an_anchored_prompt_changes() -> None:
     assert all(above[start] for start, excerpt in zip(begins, found, strict=True) if excerpt.prefix.count("\n") > 2)
 
 
-def test_a_middle_that_alone_is_over_the_budget_is_cut_as_any_prefix(tiny: LlamaModel) -> None:
-    text = "x = 1\n" + "y, " * 1000
-    shown = excerpt_of(count_of(tiny), text, "", 50, 0, anchored=True)
-    assert 25 < len(tiny.tokenize(shown.prefix)) <= 50
-    assert shown.begun == len(shown.prefix)
-
-
-@pytest.mark.parametrize("line", ["x = 1\n", "y" * 79 + "\n", "z"])
+@pytest.mark.parametrize("line", ["x = 1\n", "z"])
 def test_a_document_of_a_megabyte_takes_milliseconds(tiny: LlamaModel, line: str) -> None:
     text = line * (1_000_000 // len(line))
     begun = time.thread_time()  # of the processor: other tests run beside this one
@@ -102,22 +96,10 @@ def test_a_document_of_a_megabyte_takes_milliseconds(tiny: LlamaModel, line: str
     assert shown_suffix
 
 
-@pytest.mark.parametrize(
-    ("prefix", "suffix", "left"),
-    [
-        ("x = f(", ")\nnext", "\nnext"),
-        ("x = f(", ")", ""),
-        ('x = f(["', '"]) \r\nnext', "\r\nnext"),
-        ("x = f(", ") + 1\nnext", ") + 1\nnext"),
-        ("f(\n    a,\n    ", ")\nnext", ")\nnext"),
-        ("x = f", "\n)\n", "\n)\n"),
-    ],
-)
-def test_what_an_editor_closed_on_the_line_is_left_out_of_a_suffix(prefix: str, suffix: str, left: str) -> None:
-    assert without_closers(prefix, suffix) == left
-
-
-def test_an_anchored_prompt_is_the_same_once_an_editor_has_closed_a_bracket(tiny: LlamaModel) -> None:
+def test_what_an_editor_closed_on_the_line_is_left_out_of_a_suffix(tiny: LlamaModel) -> None:
+    assert without_closers('x = f(["', '"]) \r\nnext') == "\r\nnext"
+    assert without_closers("x = f(", ") + 1\nnext") == ") + 1\nnext"
+    assert without_closers("f(\n    a,\n    ", ")\nnext") == ")\nnext"
     assert tiny.layout == "anchored"
     assert prompt_at(tiny, "x = f(", ")\nnext") == prompt_at(tiny, "x = f(", "\nnext")
     assert prompt_at(tiny, "x = f(", ")\nnext", kind="block") != prompt_at(tiny, "x = f(", "\nnext", kind="block")

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.inference.completion.mending import FIX, can_mend, mending_prompt
 from assay.inference.completion.prompt import prompt_at
 from assay.inference.completion.settings import GREEDY, Sampling, Settings
 from assay.inference.completion.task import Kind, next_lines, task_of
-from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.opening import ModelChoice
 from assay.inference.prompt_size import PromptSize, SizeChoice, settings_for, settings_of, size_for, size_in_time, size_named
 from assay.inference.remote.model import RemoteModel
@@ -20,7 +19,7 @@ from assay.inference.stopping.stop import LINE
 from ..completion_server import Speech, serving
 
 
-def test_a_fingerprint_changes_with_everything_that_decides() -> None:
+def test_a_fingerprint_changes_with_everything_that_decides_and_with_nothing_else() -> None:
     settings = [Settings(), Settings(prefix_tokens=1), Settings(suffix_tokens=1), Settings(line_tokens=1), Settings(block_tokens=1)]
     prints = {setting.fingerprint(layout, 1024) for setting in settings for layout in ("psm", "left_to_right")}
     assert len(prints) == 10
@@ -28,15 +27,13 @@ def test_a_fingerprint_changes_with_everything_that_decides() -> None:
     assert Settings().fingerprint("psm", 1024) == Settings().fingerprint("psm", 4096)
     # A context that the budgets don't fit into shows the model less.
     assert len({Settings().fingerprint("psm", context) for context in (1024, 963, 10)}) == 3
-
-
-def test_the_budget_of_a_function_decides_only_where_functions_are_asked_for() -> None:
+    # The budget of a function decides only where functions are asked for.
     short = Settings(function_tokens=1)
-    for kind in ("line", "block"):
-        assert short.fingerprint("spm", 4096, kind) == Settings().fingerprint("spm", 4096, kind)
+    assert short.fingerprint("spm", 4096, "block") == Settings().fingerprint("spm", 4096, "block")
     assert short.fingerprint("spm", 4096, "function") != Settings().fingerprint("spm", 4096, "function")
     assert len({Settings().fingerprint("spm", 4096, kind) for kind in ("line", "block", "function")}) == 3
-    assert Settings().fingerprint("spm", 1024, "function") != Settings().fingerprint("spm", 4096, "function")
+    assert fingerprint(GREEDY) == fingerprint(Sampling(0, 0.5, 7)) == Settings().fingerprint("spm", 964)
+    assert fingerprint(GREEDY, heals=False) == Settings().fingerprint("spm", 964, heals=False) != fingerprint(GREEDY)
 
 
 TEMPERATURES = st.floats(0, 4, exclude_min=True)
@@ -47,23 +44,14 @@ def fingerprint(sampling: Sampling, *, heals: bool = True) -> str:
     return Settings().fingerprint("spm", 964, sampling=sampling, heals=heals)
 
 
-def test_greedy_decoding_has_one_fingerprint_whatever_its_top_p_and_seed() -> None:
-    assert fingerprint(GREEDY) == fingerprint(Sampling(0, 0.5, 7)) == Settings().fingerprint("spm", 964)
-    assert fingerprint(GREEDY, heals=False) == Settings().fingerprint("spm", 964, heals=False) != fingerprint(GREEDY)
-
-
 @given(TEMPERATURES, TOP_PS, st.integers(0, 99), st.booleans())
 def test_sampled_text_never_has_the_fingerprint_of_greedy_text(temperature: float, top_p: float, seed: int, heals: bool) -> None:
     sampled = Sampling(temperature, top_p, seed)
     assert fingerprint(sampled, heals=heals) not in (fingerprint(GREEDY), fingerprint(GREEDY, heals=False))
     assert fingerprint(sampled) == fingerprint(Sampling(temperature, top_p, seed + 1))
     assert fingerprint(sampled) != fingerprint(sampled, heals=False)
-
-
-@given(TEMPERATURES, TOP_PS, TEMPERATURES, TOP_PS)
-def test_each_temperature_and_top_p_has_a_fingerprint_of_its_own(one: float, its: float, other: float, others: float) -> None:
-    assume((one, its) != (other, others))
-    assert fingerprint(Sampling(one, its)) != fingerprint(Sampling(other, others))
+    hotter, narrower = replace(sampled, temperature=temperature + 1), replace(sampled, top_p=0.25 if top_p == 0.5 else 0.5)
+    assert len({fingerprint(each) for each in (sampled, hotter, narrower)}) == 3
 
 
 @pytest.mark.parametrize(("temperature", "top_p"), [(-0.1, 1.0), (math.inf, 1.0), (math.nan, 1.0), (0.5, 0.0), (0.5, 1.1), (0.5, math.nan)])
@@ -78,11 +66,8 @@ def test_what_no_token_can_be_drawn_by_is_refused(temperature: float, top_p: flo
         ("", "", "line", "line"),
         ("x\n    ", "  \ny", "line", "line"),
         ("x = ", "", "line", "line_rest"),
-        ("x = ", " \t\r\ny", "line", "line_rest"),
         ("print(", ")\n", "line", "line_middle"),
-        ("    ", "x", "line", "line_middle"),
         ("a\rb = ", "", "line", "line_rest"),
-        ("a = 1\r", "", "line", "line"),
         ("print(", ")\n", "block", "block"),
         ("print(", ")\n", "function", "function"),
     ],
@@ -104,15 +89,10 @@ TWO_CORES = 1e11
 @pytest.mark.parametrize(
     ("parameters", "context_length", "speed", "size"),
     [
-        (8_000_000, 1024, TWO_CORES, "normal"),
-        (135_000_000, 4096, TWO_CORES, "normal"),
         (187_500_000, 4096, TWO_CORES, "normal"),
         (187_500_001, 4096, TWO_CORES, "small"),
-        (494_000_000, 4096, TWO_CORES, "small"),
-        (7_000_000_000, 4096, TWO_CORES, "small"),
         (8_000_000, 4096, TWO_CORES, "large"),
         (494_000_000, 4096, 4 * TWO_CORES, "normal"),
-        (7_000_000_000, 4096, math.inf, "large"),
         (7_000_000_000, 2820, math.inf, "large"),
         (7_000_000_000, 2819, math.inf, "normal"),
         (7_000_000_000, 512, TWO_CORES, "normal"),
@@ -134,9 +114,7 @@ def test_the_embedded_model_is_shown_what_its_calibrators_were_fitted_with_unles
         assert settings_for(model) == Settings()
         choices: list[SizeChoice] = ["auto", "small", "normal", "large"]
         assert [size_named(ModelChoice(prompt_size=size).settings_for(model)) for size in choices] == ["normal", *choices[1:]]
-
-
-def test_a_server_says_not_how_fast_it_reads_so_its_model_gets_the_normal_size() -> None:
+    # A server says not how fast it reads, so its model gets the normal size.
     with serving(Speech(kind="openai")) as address, RemoteModel(address, context_length=8192) as model:
         assert model.context_length == 8192
         assert size_for(model) == "normal"
@@ -152,10 +130,3 @@ def test_the_line_stands_between_what_is_before_it_and_the_token_that_asks() -> 
         assert model.prompt_text(prompt).endswith(f"{before}return b{FIX}")
         answer = model.generate(prompt, stop=LINE, max_tokens=16).text
         assert answer.strip(), "the line is written from its beginning"
-
-
-def test_a_model_without_the_token_can_not_be_asked(tiny_gguf: Path) -> None:
-    with LlamaModel(tiny_gguf) as model:
-        assert not can_mend(model)
-        with pytest.raises(ValueError, match="no control token"):
-            mending_prompt(model, prompt_at(model, "x = ", "\n"), "1")

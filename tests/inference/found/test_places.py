@@ -18,12 +18,6 @@ def looked(place: Place, machine: Machine) -> tuple[dict[str, Candidate], Notes]
     return {candidate.name: candidate for candidate in found}, notes
 
 
-def test_a_machine_without_any_program_has_nothing_and_nothing_to_tell(tmp_path: Path) -> None:
-    for place in (LM_STUDIO, LLAMA_CPP, huggingface.PLACE, NAMED):
-        assert looked(place, Machine(tmp_path)) == ({}, [])
-    assert looked(ollama.PLACE, Machine(tmp_path, {"OLLAMA_MODELS": str(tmp_path)})) == ({}, [])
-
-
 def test_ollamas_models_have_the_names_that_it_lists(tmp_path: Path, tiny_gguf: Path) -> None:
     machine = Machine(tmp_path, system="macos")
     models = tmp_path / ".ollama/models"
@@ -39,13 +33,8 @@ def test_ollamas_models_have_the_names_that_it_lists(tmp_path: Path, tiny_gguf: 
     assert {candidate.sha256 for candidate in found.values()} == {blob.name.removeprefix("sha256-")}
     assert not any(candidate.problem for candidate in found.values())
     assert notes == []
-
-
-def test_ollamas_folder_is_that_of_the_environment(tmp_path: Path, tiny_gguf: Path) -> None:
-    ollama_model(tmp_path / "elsewhere", tiny_gguf, "coder:1b")
-    ollama_model(tmp_path / "home/models", tiny_gguf, "other:1b")
-    assert set(looked(ollama.PLACE, Machine(tmp_path, {"OLLAMA_MODELS": str(tmp_path / "elsewhere")}))[0]) == {"coder:1b"}
-    assert set(looked(ollama.PLACE, Machine(tmp_path, {"OLLAMA_HOME": str(tmp_path / "home")}, "macos"))[0]) == {"other:1b"}
+    ollama_model(tmp_path / "elsewhere", tiny_gguf, "other:1b")
+    assert set(looked(ollama.PLACE, Machine(tmp_path, {"OLLAMA_MODELS": str(tmp_path / "elsewhere")}))[0]) == {"other:1b"}
 
 
 def test_ollamas_new_manifests_go_before_the_old_and_lists_lead_to_the_gguf_file(tmp_path: Path, tiny_gguf: Path) -> None:
@@ -73,9 +62,7 @@ def test_what_ollama_does_not_have_whole_says_why(tmp_path: Path, tiny_gguf: Pat
     model("tensors", ("application/vnd.ollama.image.tensor; name=a; dtype=F16; shape=1", digest))
     model("adapted", (MODEL_LAYER, digest), ("application/vnd.ollama.image.adapter", digest))
     model("path", (MODEL_LAYER, "sha256:../../../etc/passwd"))
-    model("damaged").write_text('{"layers": [', encoding="utf-8")
     model("deep").write_text("[" * 100_000, encoding="utf-8")
-    model("number").write_text("1", encoding="utf-8")
     (tmp_path / "blobs" / f"sha256-{'1' * 64}-partial").touch()
     (tmp_path / "blobs" / f"sha256-{'1' * 64}-partial-0").touch()
     found, notes = looked(ollama.PLACE, machine)
@@ -84,7 +71,7 @@ def test_what_ollama_does_not_have_whole_says_why(tmp_path: Path, tiny_gguf: Pat
     assert "run elsewhere" in said["elsewhere"]
     assert "single tensors" in said["tensors"]
     assert "adapter" in said["adapted"]
-    assert all("its manifest is damaged" in said[name] for name in ("path", "damaged", "deep", "number"))
+    assert all("its manifest is damaged" in said[name] for name in ("path", "deep"))
     assert notes == [f"{tmp_path / 'blobs'}: 1 download of Ollama not finished"]
 
 
@@ -135,16 +122,12 @@ def test_hugging_faces_cache_has_files_by_their_hashes_and_folders(tmp_path: Pat
     assert notes == [f"{hub / 'models--org--coder-GGUF'}: a download that was not finished"]
 
 
-def test_where_the_newest_snapshot_is_cut_short_a_name_means_the_whole_one(tmp_path: Path, tiny_gguf: Path) -> None:
+def test_the_variables_of_hugging_face_name_its_cache_in_which_a_name_means_a_whole_file(tmp_path: Path, tiny_gguf: Path) -> None:
     hub = tmp_path / ".cache/huggingface/hub"
     (tmp_path / "short.gguf").write_bytes(tiny_gguf.read_bytes()[:-1])
     whole = hub_file(hub, "org/coder-GGUF", tiny_gguf, "coder.gguf", commit="a" * 40)
-    short = hub_file(hub, "org/coder-GGUF", tmp_path / "short.gguf", "coder.gguf", commit="b" * 40)
-    found, _ = looked(huggingface.PLACE, Machine(tmp_path))
-    assert {name: one.path for name, one in found.items()} == {"org/coder-GGUF/coder": whole, "org/coder-GGUF/coder@bbbbbbbb": short}
-
-
-def test_the_variables_of_hugging_face(tmp_path: Path, tiny_gguf: Path) -> None:
+    hub_file(hub, "org/coder-GGUF", tmp_path / "short.gguf", "coder.gguf", commit="b" * 40)
+    assert looked(huggingface.PLACE, Machine(tmp_path))[0]["org/coder-GGUF/coder"].path == whole
     hub_file(tmp_path / "a/hub", "org/one", tiny_gguf, "x.gguf")
     hub_file(tmp_path / "b", "org/two", tiny_gguf, "x.gguf")
     environ = {"HF_HOME": str(tmp_path / "a")}

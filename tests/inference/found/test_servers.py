@@ -16,7 +16,7 @@ from assay.inference.found.candidate import Machine, Notes
 from assay.inference.found.find import find_models
 from assay.inference.found.model import FoundModel
 from assay.inference.found.served import count_of, own_list
-from assay.inference.found.servers import PORTS, served_models
+from assay.inference.found.servers import served_models
 from assay.inference.opening import open_model
 
 from ..completion_server import NAME, Handler, Speech, serving
@@ -63,15 +63,6 @@ class Page(Handler):
         self.send(200, b"<!doctype html><title>something else</title>", **{"Content-Type": "text/html"})
 
 
-def test_each_of_a_servers_models_is_one_with_its_name() -> None:
-    with serving(Speech(), handler=Several) as address:
-        found = served_models([], [("Ollama", port_of(address))])
-    assert [(model.server_model, model.family, model.fills_middle) for model in found] == [
-        ("qwen2.5-coder:1.5b", "qwen2.5-coder", True),
-        ("llama3:8b", "", None),
-    ]
-
-
 @pytest.mark.parametrize(("handler", "said"), [(Closed, "wants a key"), (Page, "no OpenAI-compatible server")])
 def test_what_answers_and_can_not_be_listed_is_told(handler: type[Handler], said: str) -> None:
     notes: Notes = []
@@ -112,47 +103,15 @@ def facts(model: FoundModel) -> tuple[int, int, str]:
     return model.size, model.parameters, model.quantisation
 
 
-def test_what_ollama_knows_of_its_models_is_listed_and_that_one_runs_elsewhere_is_told() -> None:
+def test_what_ollama_and_llama_server_know_of_their_models_is_listed() -> None:
     notes: Notes = []
     with serving(Speech(kind="openai"), handler=Ollama) as address:
         coder, far = served_models(notes, [("Ollama", port_of(address))])
+    assert (coder.server_model, coder.family, coder.fills_middle) == ("qwen2.5-coder:1.5b", "qwen2.5-coder", True)
     assert facts(coder) == (986_061_892, 1_500_000_000, "Q4_K_M")
-    assert (*facts(far), far.architecture) == (0, 0, "", "llama")
+    assert (far.fills_middle, *facts(far), far.architecture) == (None, 0, 0, "", "llama")
     assert notes == [f"{address}: llama3:8b runs at https://ollama.example, so what it is shown is sent there"]
 
-
-@pytest.mark.parametrize(("handler", "known"), [(LMStudio, (986_061_892, 1_500_000_000, "Q4_K_M")), (OlderLMStudio, (0, 0, "Q4_K_M"))])
-def test_what_lm_studio_knows_of_its_models_is_listed(handler: type[Handler], known: tuple[int, int, str]) -> None:
-    with serving(Speech(kind="openai"), handler=handler) as address:
-        (found,) = served_models([], [("LM Studio", port_of(address))])
-        assert facts(found) == known
-        with open_model(address) as opened:
-            assert found.fingerprint == opened.fingerprint.id
-
-
-@pytest.mark.parametrize("length", ["loaded_instances", "loaded_context_length"])
-def test_lm_studio_completes_what_is_laid_out_here_in_the_context_that_it_loaded(length: str) -> None:
-    entry = {"key": NAME, "id": NAME, "quantization": "Q4_K_M", "loaded_context_length": 300}
-    if length == "loaded_instances":
-        entry["loaded_instances"] = [{"id": NAME, "config": {"context_length": 300}}]
-
-    class Loaded(LMStudio):
-        own: ClassVar[dict[str, object]] = {"/api/v0/models": {"data": [entry]}}
-
-    with serving(Speech(kind="openai"), handler=Loaded) as address, open_model(address) as opened:
-        assert (opened.context_length, opened.layout, opened.fingerprint.quantisation) == (300, "anchored", "Q4_K_M")
-        assert opened.way == "/v1/completions of LM Studio: text, laid out for qwen2.5-coder"
-
-
-def test_a_list_at_lm_studios_path_that_says_nothing_of_its_own_is_another_servers() -> None:
-    class Other(LMStudio):
-        own: ClassVar[dict[str, object]] = {"/api/v1/models": {"data": [{"id": NAME}]}}
-
-    with serving(Speech(kind="openai"), handler=Other) as address, open_model(address) as opened:
-        assert "LM Studio" not in opened.way
-
-
-def test_the_size_that_llama_server_tells_is_listed() -> None:
     class LlamaServer(Handler):
         def paths(self) -> dict[str, Any]:
             meta = {"n_params": 1_543_714_304, "size": 986_061_892, "ftype": "Q4_K - Medium"}
@@ -164,7 +123,30 @@ def test_the_size_that_llama_server_tells_is_listed() -> None:
     assert facts(found) == (986_061_892, 1_543_714_304, "Q4_K - Medium")
 
 
-@pytest.mark.parametrize(("text", "count"), [("1.5B", 1_500_000_000), ("494.03M", 494_030_000), ("8x7B", 0), ("", 0), (None, 0), (7, 0)])
+@pytest.mark.parametrize(("handler", "known"), [(LMStudio, (986_061_892, 1_500_000_000, "Q4_K_M")), (OlderLMStudio, (0, 0, "Q4_K_M"))])
+def test_what_lm_studio_knows_of_its_models_is_listed(handler: type[Handler], known: tuple[int, int, str]) -> None:
+    with serving(Speech(kind="openai"), handler=handler) as address:
+        (found,) = served_models([], [("LM Studio", port_of(address))])
+        assert facts(found) == known
+        with open_model(address) as opened:
+            assert found.fingerprint == opened.fingerprint.id
+
+
+@pytest.mark.parametrize(
+    "length", [{"loaded_instances": [{"id": NAME, "config": {"context_length": 300}}]}, {"loaded_context_length": 300}]
+)
+def test_lm_studio_completes_what_is_laid_out_here_in_the_context_that_it_loaded(length: dict[str, object]) -> None:
+    entry = {"key": NAME, "id": NAME, "quantization": "Q4_K_M", **length}
+
+    class Loaded(LMStudio):
+        own: ClassVar[dict[str, object]] = {"/api/v0/models": {"data": [entry]}}
+
+    with serving(Speech(kind="openai"), handler=Loaded) as address, open_model(address) as opened:
+        assert (opened.context_length, opened.layout, opened.fingerprint.quantisation) == (300, "anchored", "Q4_K_M")
+        assert opened.way == "/v1/completions of LM Studio: text, laid out for qwen2.5-coder"
+
+
+@pytest.mark.parametrize(("text", "count"), [("1.5B", 1_500_000_000), ("494.03M", 494_030_000), ("8x7B", 0), (None, 0)])
 def test_counts_are_read_as_the_lists_write_them(text: object, count: int) -> None:
     assert count_of(text) == count
 
@@ -193,6 +175,7 @@ def test_a_port_that_takes_a_connection_and_gives_no_answer_is_told(monkeypatch:
     assert note.startswith(f"http://127.0.0.1:{port}: what runs there, at the usual port of llama-server, gave no answer within 0.2 s")
 
 
+@pytest.mark.slow
 def test_without_httpx_the_rest_is_listed_and_how_to_get_it_is_told_once(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['httpx'] = None; from pathlib import Path; from assay.inference.found.find import find_models; "
@@ -206,10 +189,8 @@ def test_without_httpx_the_rest_is_listed_and_how_to_get_it_is_told_once(tmp_pat
     assert note.endswith("pip install 'httpx>=0.27'")
 
 
-def test_servers_are_listed_behind_the_files_where_they_are_asked(tmp_path: Path) -> None:
+def test_servers_are_listed_behind_the_files(tmp_path: Path) -> None:
     with serving(Speech()) as address:
-        files = find_models(Machine(tmp_path)).models
         both = find_models(Machine(tmp_path), ports=[("vLLM", port_of(address))]).models
-    assert both[:-1] == files
+    assert both[:-1] == find_models(Machine(tmp_path)).models
     assert both[-1].where == address
-    assert {port for _, port in PORTS} == {11434, 1234, 8080, 8000}

@@ -70,6 +70,12 @@ def pickled(folder: Path) -> None:
     torch.save({}, folder / "pytorch_model.bin")
 
 
+def without_byte_pieces(folder: Path) -> None:
+    words = Tokenizer(models.WordPiece({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    words.decoder = decoders.WordPiece()
+    (folder / "tokenizer.json").write_text(words.to_str())
+
+
 def without_a_tensor(folder: Path) -> None:
     from safetensors.torch import load_file, save_file
 
@@ -78,17 +84,12 @@ def without_a_tensor(folder: Path) -> None:
     save_file(tensors, shard(folder), metadata={"format": "pt"})
 
 
-def header(content: bytes) -> Callable[[Path], object]:
-    return lambda folder: shard(folder).write_bytes(struct.pack("<Q", len(content)) + content)
-
-
 @pytest.mark.parametrize(
     ("damage", "error", "says"),
     [
         (lambda f: (f / "config.json").unlink(), NotAModelFolder, "there is neither config.json nor a GGUF file"),
         (lambda f: (f / "config.json").rename(f / "adapter_config.json"), NotAModelFolder, "merge it into its base model"),
         (lambda f: (f / "config.json").write_text("{oops"), DamagedModel, r"config\.json: damaged: it is not JSON"),
-        (lambda f: (f / "config.json").write_bytes(b"\xff\xfe{}"), DamagedModel, "it is not JSON"),
         (lambda f: (f / "config.json").write_text("[]"), DamagedModel, "not a table"),
         (lambda f: (f / "config.json").write_text("[" * 100_000), DamagedModel, "it is not JSON"),
         (lambda f: (f / "tokenizer.json").unlink(), MissingFile, "missing: tokenizer.json. Make it from"),
@@ -99,14 +100,12 @@ def header(content: bytes) -> Callable[[Path], object]:
         ),
         (lambda f: shard(f).unlink(), MissingFile, r"model-.*safetensors, one of \d files"),
         (lambda f: truncate(shard(f)), TruncatedModel, "cut short: the last tensor"),
-        (lambda f: shard(f).write_bytes(b"\x01"), TruncatedModel, "the length of the header"),
         (lambda f: shard(f).write_bytes(struct.pack("<Q", 900) + b"{}"), TruncatedModel, "the header would end"),
         (lambda f: shard(f).write_bytes(b"\xff" * 600), DamagedModel, "its header would be"),
         (lambda f: shard(f).write_bytes(b"<html>not found</html>"), NotTheModel, "a web page"),
         (lambda f: (f / "tokenizer_config.json").write_bytes(b"version https://git-lfs.github.com/spec/v1\n"), NotTheModel, "git lfs pull"),
-        (header(b"{oops"), DamagedModel, "not that of a safetensors file"),
-        (header(b"[]"), DamagedModel, "not that of a safetensors file"),
-        (header(b'{"a":{"shape":[1]}}'), DamagedModel, "not that of a safetensors file"),
+        (lambda f: shard(f).write_bytes(struct.pack("<Q", 19) + b'{"a":{"shape":[1]}}'), DamagedModel, "not that of a safetensors file"),
+        (without_byte_pieces, UnsupportedTokenizer, "its decoder is WordPiece"),
         (lambda f: (f / "model.safetensors.index.json").write_text('{"weight_map": {}}'), DamagedModel, "names no weights"),
         (
             lambda f: (f / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../x.safetensors"}}'),
@@ -117,7 +116,6 @@ def header(content: bytes) -> Callable[[Path], object]:
         (pickled, UnsafeWeights, r"the weights are pickled \(pytorch_model\.bin\).*save_pretrained"),
         (lambda f: [file.unlink() for file in f.glob("*.safetensors*")], MissingFile, "missing: model.safetensors"),
         (lambda f: edit(f / "config.json", model_type="nonesuch"), UnsupportedArchitecture, 'does not know the architecture "nonesuch"'),
-        (lambda f: edit(f / "config.json", model_type=...), UnsupportedArchitecture, 'the architecture ""'),
         (
             lambda f: edit(f / "config.json", model_type="nonesuch", auto_map={"AutoModelForCausalLM": "code.Model"}),
             RemoteCode,
@@ -128,19 +126,8 @@ def header(content: bytes) -> Callable[[Path], object]:
             RemoteCode,
             "never run",
         ),
-        (
-            lambda f: edit(f / "config.json", architectures=["LlamaForSequenceClassification"]),
-            UnsupportedArchitecture,
-            "does not continue text",
-        ),
-        (lambda f: edit(f / "config.json", model_type="t5", architectures=["T5ForConditionalGeneration"]), UnsupportedArchitecture, "t5"),
-        (
-            lambda f: edit(f / "config.json", model_type="bert", architectures=["BertForMaskedLM"]),
-            UnsupportedArchitecture,
-            "BertForMaskedLM",
-        ),
+        (lambda f: edit(f / "config.json", architectures=["BertForMaskedLM"]), UnsupportedArchitecture, "BertForMaskedLM"),
         (lambda f: edit(f / "config.json", hidden_size="wide"), LoadFailed, "transformers can't load the model"),
-        (lambda f: edit(f / "config.json", hidden_size=64), LoadFailed, "transformers can't load the model"),
     ],
 )
 def test_a_bad_folder_is_an_error_of_ours(folder: Path, damage: Callable[[Path], object], error: type[ModelError], says: str) -> None:
@@ -155,7 +142,7 @@ def test_a_bad_folder_is_an_error_of_ours(folder: Path, damage: Callable[[Path],
 def test_nonsense_in_a_file_is_an_error_of_ours_or_does_no_harm(tmp_path: Path) -> None:
     whole = write_tiny_hf(tmp_path / "whole", shards=3, tokenizer_config={"bos_token": "a", "eos_token": "b"})
     names = ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "model.safetensors.index.json")
-    for seed in range(40):
+    for seed in range(20):
         folder = Path(shutil.copytree(whole, tmp_path / f"{seed}"))
         file = folder / names[seed % len(names)]
         file.write_text(json.dumps(with_one_part_changed(json.loads(file.read_text()), Random(seed))))
@@ -173,17 +160,6 @@ def test_what_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(NotAModelFolder, match="it is a file"):
         HFModel(tmp_path / "file")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a file that nobody can read from its beginning")
-def test_a_file_that_the_system_refuses(folder: Path) -> None:
-    (folder / "config.json").unlink()
-    (folder / "config.json").symlink_to("/proc/self/mem")
-    with pytest.raises(UnreadableModel, match="can't be read"):
-        read_folder(folder)
-
-
-def test_a_name_that_is_too_long(tmp_path: Path) -> None:
     with pytest.raises((UnreadableModel, NoSuchModel), match=os.strerror(errno.ENAMETOOLONG) + "|no such model"):
         HFModel(tmp_path / ("x" * 5000))
 
@@ -225,17 +201,17 @@ def test_options_that_can_not_be(folder: Path) -> None:
             HFModel(folder, device=device)
 
 
+@pytest.mark.slow
 def test_without_torch_the_packages_are_named_where_they_would_serve(tmp_path: Path, folder: Path) -> None:
     script = (
         "import sys; sys.modules['torch'] = None\n"
         "from assay.inference.opening import open_model\nfrom assay.inference.errors import ModelError\n"
-        "try: open_model(sys.argv[1])\nexcept ModelError as error: print(error)\n"
+        "for path in sys.argv[1:]:\n"
+        "    try: open_model(path)\n    except ModelError as error: print(str(error).replace('\\n', ' '))\n"
     )
     (tmp_path / "empty").mkdir()
-    done, empty = (
-        subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True, timeout=60).stdout
-        for path in (folder, tmp_path / "empty")
-    )
+    ran = subprocess.run([sys.executable, "-c", script, folder, tmp_path / "empty"], capture_output=True, text=True, check=True, timeout=60)
+    done, empty = ran.stdout.splitlines()
     assert "assay[hf]" in done
     assert "-m pip install 'torch>=2.6'" in done
     assert "there is neither config.json nor a GGUF file" in empty
@@ -267,16 +243,8 @@ def test_the_fingerprint_is_of_weights_tokenizer_and_dtype(tmp_path: Path, folde
     [
         ({"max_position_embeddings": 16_384}, 16_384),
         ({"n_positions": 1024, "n_ctx": 512}, 1024),
-        ({"max_position_embeddings": ...}, None),
         ({"max_position_embeddings": ..., "text_config": {"max_position_embeddings": 99}}, 99),
-        (
-            {
-                "max_position_embeddings": 131_072,
-                "original_max_position_embeddings": 4096,
-                "rope_scaling": {"type": "longrope", "long_factor": [1.0]},
-            },
-            4096,
-        ),
+        ({"max_position_embeddings": 9999, "original_max_position_embeddings": 4096, "rope_scaling": {"type": "longrope"}}, 4096),
         ({"max_position_embeddings": 131_072, "rope_scaling": {"rope_type": "yarn", "original_max_position_embeddings": 32_768}}, 131_072),
     ],
 )
@@ -284,17 +252,6 @@ def test_the_context_is_what_the_configuration_says(folder: Path, config: dict[s
     edit(folder / "config.json", max_position_embeddings=..., rope_parameters=...)
     edit(folder / "config.json", **config)
     assert read_folder(folder).context_length == length
-
-
-def test_a_long_context_is_cut_to_4096_unless_asked(tmp_path: Path) -> None:
-    path = write_tiny_hf(tmp_path / "model", context=10_000)
-    with HFModel(path, device="cpu") as model, HFModel(path, device="cpu", n_ctx=9000) as longer:
-        assert (model.context_length, longer.context_length) == (4096, 9000)
-
-
-def test_a_tokenizer_whose_pieces_are_no_bytes(folder: Path) -> None:
-    words = Tokenizer(models.WordPiece({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
-    words.decoder = decoders.WordPiece()
-    (folder / "tokenizer.json").write_text(words.to_str())
-    with pytest.raises(UnsupportedTokenizer, match="its decoder is WordPiece"):
-        HFModel(folder, device="cpu")
+    if length == 16_384:
+        with HFModel(folder, device="cpu") as model, HFModel(folder, device="cpu", n_ctx=9000) as longer:
+            assert (model.context_length, longer.context_length) == (4096, 9000), "a long one is cut unless it is asked for"

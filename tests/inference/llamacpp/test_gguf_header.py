@@ -14,10 +14,6 @@ from assay.inference.errors import DamagedModel, ModelError, NoSuchModel, NotAGG
 from assay.inference.llamacpp.gguf_header import _TENSOR_TYPES, parse_header, read_header
 
 
-def end_of_header(path: Path) -> int:
-    return gguf.GGUFReader(path).data_offset
-
-
 @pytest.fixture(scope="module")
 def whole(tiny_gguf: Path) -> bytes:
     return tiny_gguf.read_bytes()
@@ -25,23 +21,22 @@ def whole(tiny_gguf: Path) -> bytes:
 
 @pytest.fixture(scope="module")
 def header_bytes(tiny_gguf: Path) -> int:
-    return end_of_header(tiny_gguf)
+    return gguf.GGUFReader(tiny_gguf).data_offset
 
 
-def test_a_header_says_what_the_model_is(tiny_gguf: Path) -> None:
+def test_a_header_says_what_the_model_is_and_how_long_the_file(tmp_path: Path, tiny_gguf: Path) -> None:
     header = read_header(tiny_gguf)
     assert (header.version, header.architecture, header.quantisation, header.context_length) == (3, "llama", "F32", 512)
     assert header.parameters == sum(array.size for array in TinyModel().weights().values())
     assert header.size == tiny_gguf.stat().st_size
     assert header.metadata["general.name"] == "tiny"
-
-
-@pytest.mark.parametrize("kind", ["f32", "f16", "q8_0"])
-def test_the_size_is_the_files_in_every_number_format(tmp_path: Path, kind: str) -> None:
-    path = write_tiny_gguf(tmp_path / "model.gguf", kind=kind)  # type: ignore[arg-type]
+    path = write_tiny_gguf(tmp_path / "model.gguf", kind="q8_0")
     header = read_header(path)
-    assert header.quantisation == kind.upper()
+    assert header.quantisation == "Q8_0"
     assert path.stat().st_size - 32 < header.size <= path.stat().st_size
+    path.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(TruncatedModel, match=r"the weights would end at byte [\d,]+, the file has [\d,]+"):
+        read_header(path)
 
 
 def test_the_tokenizers_hash_depends_on_the_tokenizer_alone(tmp_path: Path, tiny_gguf: Path) -> None:
@@ -87,22 +82,11 @@ def test_a_missing_file_and_a_folder_are_no_models(tmp_path: Path) -> None:
         read_header(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"\x7fELF" + bytes(40), b"GGML" + bytes(40), b"GGUF\x01\x00\x00\x00" + bytes(40), b"GGUF\x00\x00\x00\x03" + bytes(40)],
-)
+@pytest.mark.parametrize("content", [b"", b"\x7fELF" + bytes(40), b"GGUF\x01\x00\x00\x00" + bytes(40), b"GGUF\x00\x00\x00\x03" + bytes(40)])
 def test_other_files_are_not_a_gguf(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(content)
     with pytest.raises(NotAGGUF, match=r"not a GGUF file of version 2 or 3"):
-        read_header(path)
-
-
-@pytest.mark.parametrize("missing", [1, 1000, 200_000])
-def test_a_file_cut_in_its_weights_is_truncated(tmp_path: Path, whole: bytes, missing: int) -> None:
-    path = tmp_path / "model.gguf"
-    path.write_bytes(whole[:-missing])
-    with pytest.raises(TruncatedModel, match=r"the weights would end at byte [\d,]+, the file has [\d,]+"):
         read_header(path)
 
 
@@ -113,7 +97,7 @@ def test_every_beginning_of_a_header_is_truncated(whole: bytes, header_bytes: in
         parse_header(whole[:size], Path("model.gguf"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.data())
 def test_any_bytes_changed_in_a_header_give_a_model_error_or_a_header(whole: bytes, header_bytes: int, data: st.DataObject) -> None:
     damaged = bytearray(whole)
@@ -150,13 +134,11 @@ ARCHITECTURE = pair("general.architecture", 8, text("llama"))
 @pytest.mark.parametrize(
     ("pairs", "tensor", "error", "reason"),
     [
-        ([], b"", DamagedModel, "general.architecture is missing"),
         ([pair("general.architecture", 4, bytes(4))], b"", DamagedModel, "general.architecture is missing"),
         ([ARCHITECTURE, ARCHITECTURE], b"", DamagedModel, "stands twice"),
         ([ARCHITECTURE, pair("a", 77, b"")], b"", DamagedModel, "unknown type 77"),
         ([ARCHITECTURE, pair("a", 9, struct.pack("<IQ", 9, 1))], b"", DamagedModel, "an array of type 9"),
         ([ARCHITECTURE, pair("a", 9, struct.pack("<IQ", 8, 2**60))], b"", TruncatedModel, "the header"),
-        ([ARCHITECTURE, pair("a", 9, struct.pack("<IQ", 10, 2**61))], b"", TruncatedModel, "the header"),
         ([ARCHITECTURE, pair("general.alignment", 4, struct.pack("<I", 33))], b"", DamagedModel, "power of two"),
         ([ARCHITECTURE], text("t") + struct.pack("<I", 9), DamagedModel, "9 dimensions"),
         ([ARCHITECTURE], text("t") + struct.pack("<IQIQ", 1, 33, 8, 0), DamagedModel, "no multiple"),
@@ -174,17 +156,12 @@ def blocks(count: int, kind: int = 4, form: str = "<I") -> bytes:
     return pair("llama.block_count", kind, struct.pack(form, count))
 
 
-@pytest.mark.parametrize("count", [blocks(0), blocks(513), blocks(2**31 - 1), blocks(-1, 11, "<q"), blocks(2**64 - 1, 10, "<Q")])
+@pytest.mark.parametrize("count", [blocks(0), blocks(513), blocks(-1, 11, "<q")])
 def test_a_number_of_layers_that_llama_cpp_would_abort_on_is_refused(count: bytes) -> None:
     data = b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + ARCHITECTURE + count
     with pytest.raises(DamagedModel, match=r"it has [-\d,]+ layers, and llama.cpp takes 1 to 512"):
         parse_header(data, Path("model.gguf"))
-
-
-@pytest.mark.parametrize("count", [1, 512])
-def test_a_number_of_layers_that_llama_cpp_takes_is_read(count: int) -> None:
-    data = b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + ARCHITECTURE + blocks(count)
-    assert parse_header(data, Path("model.gguf")).number("llama.block_count", 0) == count
+    assert parse_header(data.replace(count, blocks(512)), Path("model.gguf")).number("llama.block_count", 0) == 512
 
 
 @pytest.mark.parametrize(("tensors", "pairs"), [(0, 100_001), (100_001, 1)])
@@ -224,11 +201,8 @@ def number(key: str, value: int) -> bytes:
     ("pairs", "fills"),
     [
         ([tokens("a", "<fim-prefix>", "<fim-suffix>", "<fim-middle>")], True),
-        ([tokens("▁<PRE>", "▁<SUF>", "▁<MID>")], True),
         ([tokens("<fim-prefix>", "<fim-suffix>", "a")], False),
-        ([tokens("[PREFIX]", "[SUFFIX]")], False),
         ([number(f"tokenizer.ggml.fim_{part}_token_id", 1) for part in ("pre", "suf", "mid")], True),
-        ([number(f"tokenizer.ggml.{part}_token_id", 1) for part in ("prefix", "suffix", "middle")], True),
         ([number("tokenizer.ggml.fim_pre_token_id", 1), tokens("<|fim_suffix|>", "<|fim_middle|>")], True),
         ([], False),
     ],

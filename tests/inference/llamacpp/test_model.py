@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 import time
 from dataclasses import replace
@@ -69,7 +68,7 @@ def reference_logprobs(model: TinyModel, tokens: list[int]) -> NDArray[np.float6
     return rows
 
 
-def test_every_number_of_a_generation_equals_transformers(tiny: LlamaModel) -> None:
+def test_every_number_of_a_generation_and_of_a_long_text_equals_transformers(tiny: LlamaModel) -> None:
     prompt = free(tiny.fim(CODE, "\n\nprint(area(2, 3))\n"))
     compared = 0
     for temperature in (0.0, 0.8, 1.0, 1.2):
@@ -82,27 +81,19 @@ def test_every_number_of_a_generation_equals_transformers(tiny: LlamaModel) -> N
             assert token.entropy == pytest.approx(-(np.exp(row) * row).sum(), abs=TOLERANCE)
             compared += 1
     assert compared > 50
-
-
-def test_scores_of_a_long_text_equal_transformers(tiny: LlamaModel) -> None:
     random = np.random.default_rng(3)
     tokens = random.integers(0, 260, 400).tolist()
     scores = tiny.score(Prompt(tuple(tokens[:100]), "left_to_right"), tokens[100:])
     rows = reference_logprobs(TinyModel(), tokens)
     expected = [rows[position - 1, tokens[position]] for position in range(100, 400)]
     assert scores == pytest.approx(expected, abs=TOLERANCE)
+    prompt, candidates = tiny.fim(CODE, ""), ["return x", "y", "é"]
+    firsts = [tiny.score(prompt, tiny.tokenize(candidate)[:1])[0] for candidate in candidates]
+    assert tiny.next_token_logprobs(prompt, candidates) == pytest.approx(firsts, abs=TOLERANCE)
 
 
-def test_next_token_logprobs_are_those_of_the_candidates_first_tokens(tiny: LlamaModel) -> None:
-    prompt = tiny.fim(CODE, "")
-    candidates = ["return x", "y", "é"]
-    expected = [tiny.score(prompt, tiny.tokenize(candidate)[:1])[0] for candidate in candidates]
-    assert tiny.next_token_logprobs(prompt, candidates) == pytest.approx(expected, abs=TOLERANCE)
-
-
-@pytest.mark.parametrize("control", [FIM_PREFIX, FIM_SUFFIX, FIM_MIDDLE, FIM_PAD])
-def test_a_fill_in_the_middle_token_ends_the_text(open_tiny: OpenTiny, control: str) -> None:
-    model = open_tiny(scripted(b"a", control.encode(), prompt=FIM_MIDDLE.encode(), fim=True))
+def test_a_fill_in_the_middle_token_ends_the_text(open_tiny: OpenTiny) -> None:
+    model = open_tiny(scripted(b"a", FIM_PAD.encode(), prompt=FIM_MIDDLE.encode(), fim=True))
     generation = model.generate(free(model.fim("?", "!")), stop=NONE, max_tokens=10)
     assert (generation.text, generation.stopped_by) == ("a", StopReason.END)
 
@@ -122,7 +113,7 @@ def test_the_timings_tell_what_was_in_the_cache(tiny: LlamaModel) -> None:
     assert all(0 < each.timings.prompt_ms + each.timings.generate_ms <= spent for each in several)
 
 
-def test_a_prompt_is_laid_out_with_the_models_own_control_tokens(tiny: LlamaModel) -> None:
+def test_a_prompt_is_laid_out_with_the_models_own_control_tokens_and_a_text_that_spells_them_is_text(tiny: LlamaModel) -> None:
     written = TinyModel()
     prompt = tiny.fim("a\nb c", "d")
     assert tiny.layout == prompt.layout == "anchored"
@@ -130,16 +121,21 @@ def test_a_prompt_is_laid_out_with_the_models_own_control_tokens(tiny: LlamaMode
     names = (FIM_PREFIX, b"a", b"\n", FIM_SUFFIX, b"d", FIM_MIDDLE, b"b")
     assert prompt.tokens == tuple(written.token(name) for name in names)
     assert tiny.fim("a\n", "b").held == ""
+    text = f"a = '{FIM_PREFIX}{FIM_SUFFIX}{FIM_MIDDLE}{END}'\n"
+    control = {TinyModel().token(name) for name in TinyModel().control}
+    assert control.isdisjoint(tiny.tokenize(text))
+    prompt = tiny.fim(text, text)
+    assert sum(token in control for token in prompt.tokens) == 3
+    assert len(tiny.generate(prompt, stop=NONE, max_tokens=5).tokens) >= 1
 
 
-def test_a_model_that_asks_for_it_gets_the_whole_prefix_first(open_tiny: OpenTiny) -> None:
+def test_a_model_gets_the_layout_that_it_asks_for(open_tiny: OpenTiny) -> None:
     written = TinyModel(metadata={"assay.fim.layout": "psm"})
     prompt = open_tiny(written).fim("a\n", "b")
-    names = (FIM_PREFIX, b"a", FIM_SUFFIX, b"b", FIM_MIDDLE)
-    assert (prompt.layout, prompt.held, prompt.tokens) == ("psm", "\n", tuple(written.token(name) for name in names))
-
-
-def test_a_model_that_asks_for_it_gets_the_suffix_first(open_tiny: OpenTiny) -> None:
+    assert (prompt.layout, prompt.held) == ("psm", "\n")
+    assert prompt.tokens == tuple(written.token(name) for name in (FIM_PREFIX, b"a", FIM_SUFFIX, b"b", FIM_MIDDLE))
+    with pytest.raises(UnknownLayout, match=r"assay\.fim\.layout is 'middle_out', Assay knows anchored and psm and spm"):
+        open_tiny(TinyModel(metadata={"assay.fim.layout": "middle_out"}))
     written = TinyModel(metadata={"assay.fim.layout": "spm"})
     model = open_tiny(written)
     names = (FIM_PREFIX, FIM_SUFFIX, b"b", FIM_MIDDLE, b"a")
@@ -150,13 +146,6 @@ def test_a_model_that_asks_for_it_gets_the_suffix_first(open_tiny: OpenTiny) -> 
     assert model.generate(model.fim("a\nc\n", "b"), stop=NONE, max_tokens=1).timings.reused_tokens == 5
 
 
-def test_without_such_tokens_a_prompt_is_the_prefix(open_tiny: OpenTiny) -> None:
-    written = TinyModel(fim=False)
-    model = open_tiny(written)
-    assert model.layout == "left_to_right"
-    assert model.fim("a\n", "b") == Prompt((written.token(b"a"),), "left_to_right", held="\n")
-
-
 def test_a_prompt_begins_with_bos_where_the_metadata_asks_for_it(open_tiny: OpenTiny) -> None:
     for written in (TinyModel(add_bos=True), TinyModel(add_bos=True, fim=False)):
         prompt = open_tiny(written).fim("a", "b")
@@ -165,33 +154,22 @@ def test_a_prompt_begins_with_bos_where_the_metadata_asks_for_it(open_tiny: Open
 
 
 @pytest.mark.parametrize("written", [TinyModel(fim=False), TinyModel(fim=False, add_bos=True), TinyModel(fim=False, ends=False)])
-def test_an_empty_left_to_right_prompt_has_a_token_to_continue(open_tiny: OpenTiny, written: TinyModel) -> None:
+def test_a_left_to_right_prompt_is_the_prefix_and_an_empty_one_has_a_token_to_continue(open_tiny: OpenTiny, written: TinyModel) -> None:
     model = open_tiny(written)
+    assert (model.layout, model.fim("a\n", "b").tokens[-1:], model.fim("a\n", "b").held) == ("left_to_right", (written.token(b"a"),), "\n")
     prompt = model.fim("", "")
     assert len(prompt.tokens) == 1
     assert len(model.generate(prompt, stop=NONE, max_tokens=3).tokens) >= 1
-
-
-def test_a_text_that_spells_control_tokens_is_text(tiny: LlamaModel) -> None:
-    text = f"a = '{FIM_PREFIX}{FIM_SUFFIX}{FIM_MIDDLE}{END}'\n"
-    control = {TinyModel().token(name) for name in TinyModel().control}
-    assert control.isdisjoint(tiny.tokenize(text))
-    prompt = tiny.fim(text, text)
-    assert sum(token in control for token in prompt.tokens) == 3
-    assert len(tiny.generate(prompt, stop=NONE, max_tokens=5).tokens) >= 1
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text() | st.text(alphabet=" \t\nabdefr()=é<|>_") | st.sampled_from([FIM_PREFIX, f"x{END}y", "\0", "\ufeff", "  \r\n\t"]))
 def test_tokens_are_the_texts_bytes(tiny: LlamaModel, text: str) -> None:
     assert b"".join(map(tiny.token_bytes, tiny.tokenize(text))) == text.encode()
+    assert tiny.tokenize(text + "\ud800") == tiny.tokenize(text + "?")
 
 
-def test_a_surrogate_that_stands_alone_is_read_as_a_question_mark(tiny: LlamaModel) -> None:
-    assert tiny.tokenize("a\ud800b") == tiny.tokenize("a?b")
-
-
-def test_the_fingerprint_tells_models_apart(tmp_path: Path, tiny: LlamaModel, tiny_gguf: Path) -> None:
+def test_the_fingerprint_tells_models_and_caches_that_lose_precision_apart(tmp_path: Path, tiny: LlamaModel, tiny_gguf: Path) -> None:
     fingerprint = tiny.fingerprint
     assert (fingerprint.name, fingerprint.architecture, fingerprint.quantisation) == ("tiny", "llama", "F32")
     assert fingerprint.parameters == tiny.header.parameters
@@ -203,9 +181,6 @@ def test_the_fingerprint_tells_models_apart(tmp_path: Path, tiny: LlamaModel, ti
     with LlamaModel(write_tiny_gguf(tmp_path / "f16.gguf", kind="f16"), threads=1) as half:
         assert half.fingerprint.id != fingerprint.id
         assert half.fingerprint.tokenizer == fingerprint.tokenizer
-
-
-def test_a_cache_that_loses_precision_is_another_model_to_a_calibrator_and_one_that_does_not_is_not(tmp_path: Path) -> None:
     path = write_tiny_gguf(tmp_path / "wide.gguf", TinyModel(heads=2))
     ids = {}
     for kv_type in get_args(KVType):
@@ -226,21 +201,6 @@ def test_offload_says_what_was_done(tiny: LlamaModel, tiny_gguf: Path) -> None:
         assert model.offload.layers == 0
     with LlamaModel(tiny_gguf, gpu_layers=99, threads=1) as model:
         assert model.offload.layers == (LAYERS + 1 if model.offload.supported else 0)
-
-
-def test_two_models_at_once_do_not_disturb_each_other(tiny: LlamaModel, open_tiny: OpenTiny) -> None:
-    other = open_tiny(TinyModel(seed=9))
-    prompt = tiny.fim(CODE, "")
-    alone = tiny.generate(prompt, stop=NONE, max_tokens=5)
-    tiny.forget()
-    for first, _ in itertools.repeat((tiny, other), 2):
-        other.generate(prompt, stop=NONE, max_tokens=5)
-        assert [token.id for token in first.generate(prompt, stop=NONE, max_tokens=5).tokens] == [token.id for token in alone.tokens]
-
-
-def test_a_layout_that_is_not_known_is_refused(open_tiny: OpenTiny) -> None:
-    with pytest.raises(UnknownLayout, match=r"assay\.fim\.layout is 'middle_out', Assay knows anchored and psm and spm"):
-        open_tiny(TinyModel(metadata={"assay.fim.layout": "middle_out"}))
 
 
 LOGITS = st.lists(st.floats(-80, 80, width=32), min_size=2, max_size=40)
@@ -282,8 +242,8 @@ def test_logits_that_are_no_numbers_give_no_distribution(values: list[float]) ->
     assert distribution(np.array(values, dtype=np.float32)) is None
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
-def test_samples_follow_the_tempered_distribution(temperature: float) -> None:
+def test_samples_follow_the_tempered_distribution_of_the_smallest_set_that_reaches_top_p() -> None:
+    temperature = 0.5
     logits = np.array([0.0, 1.0, 2.0, -1.0], dtype=np.float32)
     row = distribution(logits)
     random = np.random.default_rng(7)
@@ -291,9 +251,6 @@ def test_samples_follow_the_tempered_distribution(temperature: float) -> None:
     counts = np.bincount([row.sample(temperature, 1.0, random) for _ in range(n)], minlength=4)
     expected = np.exp(logits / temperature) / np.exp(logits / temperature).sum()
     assert counts / n == pytest.approx(expected, abs=4 * math.sqrt(0.25 / n))
-
-
-def test_top_p_takes_the_smallest_set_that_reaches_it() -> None:
     row = distribution(np.log(np.array([0.1, 0.5, 0.3, 0.1], dtype=np.float32)))
     random = np.random.default_rng(7)
     assert {row.sample(1.0, 0.4, random) for _ in range(200)} == {1}

@@ -167,7 +167,7 @@ class Requests(RuleBasedStateMachine):
 
 PARKED_BYTES = 400_000
 FAST = settings(max_examples=20, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck))
-LONG = settings(FAST, max_examples=100, stateful_step_count=30)
+LONG = settings(FAST, max_examples=60, stateful_step_count=30)
 
 
 def run(written: Path, reference: LlamaModel, setting: settings = FAST) -> None:

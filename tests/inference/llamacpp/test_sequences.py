@@ -46,13 +46,20 @@ def numbers(tokens: tuple[Token, ...]) -> list[float]:
     return [token.logprob for token in tokens]
 
 
-def test_several_prompts_are_kept_and_come_back_whole(open_with: Open) -> None:
+def test_several_prompts_are_kept_and_come_back_whole_whatever_is_typed(open_with: Open) -> None:
     model = open_with()
     first = [continued(model, prompt) for prompt in (A, B, C)]
     for prompt, before in zip((A, B, C, A), (*first, first[0]), strict=True):
         again = continued(model, prompt)
         assert again.timings.reused_tokens >= len(prompt.tokens) - 1
         assert numbers(again.tokens) == pytest.approx(numbers(before.tokens), abs=TOLERANCE)
+    # Each letter typed in front of a suffix parks what was there; that fills the pool with nearly the same over and over.
+    """Each letter typed in front of a suffix parks what was there; that fills the pool with nearly the same over and over."""
+    model = open_with(parked_sequences=3)
+    continued(model, C)
+    for letters in range(8):
+        continued(model, prompt_of(A.tokens[:60], (9,) * letters, B.tokens[:40]))
+    assert continued(model, C).timings.reused_tokens == len(C.tokens) - 1
 
 
 def test_no_more_is_parked_than_was_allowed(open_with: Open) -> None:
@@ -68,15 +75,6 @@ def test_no_more_is_parked_than_was_allowed(open_with: Open) -> None:
     assert continued(little, A).timings.reused_tokens == 0
 
 
-def test_typing_on_costs_no_other_prompt_its_place(open_with: Open) -> None:
-    """Each letter typed in front of a suffix parks what was there; that fills the pool with nearly the same over and over."""
-    model = open_with(parked_sequences=3)
-    continued(model, C)
-    for letters in range(8):
-        continued(model, prompt_of(A.tokens[:60], (9,) * letters, B.tokens[:40]))
-    assert continued(model, C).timings.reused_tokens == len(C.tokens) - 1
-
-
 def test_a_question_leaves_the_cache_as_it_was(open_with: Open) -> None:
     model = open_with()
     generation = continued(model, A, 10)
@@ -90,14 +88,9 @@ def test_a_question_leaves_the_cache_as_it_was(open_with: Open) -> None:
     assert model._open().tokens == held
     longer = prompt_of(A.tokens, tuple(token.id for token in generation.tokens))
     assert continued(model, longer).timings.reused_tokens == len(longer.tokens) - 1
-
-
-def test_a_question_whose_prompt_is_mostly_new_takes_a_place_of_its_own(open_with: Open) -> None:
-    model = open_with()
-    continued(model, A)
+    # One whose prompt is mostly new takes a place of its own.
     model.next_token_logprobs(B, ["a"])
     assert continued(model, B).timings.reused_tokens == len(B.tokens) - 1
-    assert continued(model, A).timings.reused_tokens == len(A.tokens)
 
 
 def test_alternatives_are_what_one_at_a_time_gives(open_with: Open) -> None:
@@ -109,13 +102,9 @@ def test_alternatives_are_what_one_at_a_time_gives(open_with: Open) -> None:
         assert [token.id for token in generation.tokens] == [token.id for token in alone.tokens]
         assert numbers(generation.tokens) == pytest.approx(numbers(alone.tokens), abs=TOLERANCE)
         assert (generation.text, generation.stopped_by) == (alone.text, alone.stopped_by)
-
-
-def test_after_alternatives_the_first_one_is_in_the_cache(open_with: Open) -> None:
-    model = open_with()
     first, *_ = model.alternatives(A, 3, stop=NONE, max_tokens=6)
     typed = prompt_of(A.tokens, tuple(token.id for token in first.tokens))
-    assert continued(model, typed).timings.reused_tokens == len(typed.tokens) - 1
+    assert continued(model, typed).timings.reused_tokens == len(typed.tokens) - 1, "the first one is in the cache"
 
 
 def test_a_cancel_ends_all_alternatives_and_leaves_no_fork(open_with: Open) -> None:
@@ -134,33 +123,16 @@ def test_a_cancel_ends_all_alternatives_and_leaves_no_fork(open_with: Open) -> N
     assert [(generation.tokens, generation.stopped_by) for generation in alternatives] == [((), StopReason.TIME)] * 3
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 64, 512])
-def test_any_size_of_chunk_gives_the_same_numbers(open_with: Open, chunk: int) -> None:
-    prompt = prompt_of(range(250))
-    found = continued(open_with(chunk=chunk), prompt)
-    assert numbers(found.tokens) == pytest.approx(numbers(continued(open_with(), prompt).tokens), abs=TOLERANCE)
-    assert open_with(chunk=chunk).score(prompt, range(100)) == pytest.approx(open_with().score(prompt, range(100)), abs=TOLERANCE)
-
-
-def test_a_quantised_cache_that_the_model_can_not_have_is_refused(tiny_gguf: Path) -> None:
+def test_a_cache_that_the_model_can_not_have_is_refused(tiny_gguf: Path) -> None:
     with pytest.raises(CacheNotPossible, match=r"a cache of q8_0 is not possible here .*Use f16 or f32"):
         LlamaModel(tiny_gguf, threads=1, kv_type="q8_0")
     with pytest.raises(CacheNotPossible, match="flash attention only"):
         LlamaModel(tiny_gguf, threads=1, kv_type="q4_0", flash_attention=False)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kv_type": "q3"}, "it must be one of f32, f16, q8_0, q4_0"),
-        ({"chunk": 0}, "chunk is 0"),
-        ({"parked_bytes": -1}, "parked_bytes is -1"),
-        ({"parked_sequences": -1}, "parked_sequences is -1"),
-    ],
-)
-def test_options_that_can_not_be_are_refused(tiny_gguf: Path, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        LlamaModel(tiny_gguf, threads=1, **options)
+    with pytest.raises(ValueError, match="it must be one of f32, f16, q8_0, q4_0"):
+        LlamaModel(tiny_gguf, threads=1, kv_type="q3")  # type: ignore[arg-type]
+    for option, least in (("chunk", 0), ("parked_bytes", -1), ("parked_sequences", -1)):
+        with pytest.raises(ValueError, match=f"{option} is {least}"):
+            LlamaModel(tiny_gguf, threads=1, **{option: least})  # type: ignore[arg-type]
 
 
 def test_a_control_token_is_found_by_its_spelling_and_text_is_not(tiny_gguf: Path) -> None:

@@ -101,26 +101,22 @@ def p95(numbers: list[float]) -> float:
 
 
 @pytest.mark.parametrize(("step", "told"), [(0.001, True), (0.04, False)])
-@pytest.mark.parametrize(("cores", "load"), [(2, 0), (2, 1), (2, 2), (2, 3), (8, 0), (8, 3), (16, 17)])
+@pytest.mark.parametrize(("cores", "load"), [(2, 1), (2, 3), (8, 0), (16, 17)])
 def test_the_fastest_number_is_found_beside_any_load_and_kept(cores: int, load: int, step: float, told: bool) -> None:
     machine = Machine(cores, load, step=step, told=told)
     machine.run(10 if told else 30)
     assert max(machine.behind(machine.run(5000 * step))) < 1.1
+    if (cores, load) == (2, 3):
+        assert (machine.best(PROMPT), machine.best(1)) == (2, 1), "prompts and generation have numbers of their own"
 
 
-def test_prompts_and_generation_have_numbers_of_their_own() -> None:
-    machine = Machine(2, 3)
-    assert (machine.best(PROMPT), machine.best(1)) == (2, 1)
-    machine.run(10)
-    in_use = machine.controller.in_use()
-    assert (in_use.prompt, in_use.generation, in_use.cores) == (2, 1, 2)
-
-
-@pytest.mark.parametrize("cores", [2, 8])
-def test_when_the_load_ends_the_quiet_speed_is_back_within_a_few_batches(cores: int) -> None:
-    machine = Machine(cores, 0)
-    machine.run(2)
-    for load in (1, cores, cores + 1):
+def test_when_the_load_ends_or_a_batch_was_held_up_the_quiet_speed_is_back_within_a_few_batches() -> None:
+    machine = Machine(2, 0)
+    machine.run(5)
+    machine.batch(1, held_up=5)
+    machine.run(1)
+    assert machine.behind(machine.run(1))[0] < 1.1
+    for load in (1, 2, 3):
         machine.load = load
         machine.run(2)
         machine.load = 0
@@ -128,20 +124,8 @@ def test_when_the_load_ends_the_quiet_speed_is_back_within_a_few_batches(cores: 
         assert machine.behind(machine.run(0.5))[0] < 1.1
 
 
-def test_where_tasks_are_not_counted_the_quiet_speed_is_back_after_a_few_tries() -> None:
-    machine = Machine(2, 0, told=False)
-    machine.run(3)
-    machine.load = 2
-    machine.run(10)
-    assert machine.used[-1] == 1
-    machine.load = 0
-    machine.run(3 * MAX_WAIT_S)
-    assert machine.behind(machine.run(1))[0] < 1.1
-
-
-@pytest.mark.parametrize("idle", [1, 2, 8])
-def test_tasks_that_give_way_to_anything_else_take_no_cores(idle: int) -> None:
-    machine = Machine(2, 0, idle=idle)
+def test_tasks_that_give_way_to_anything_else_take_no_cores() -> None:
+    machine = Machine(2, 0, idle=2)
     machine.run(2)
     assert machine.behind(machine.run(5))[0] < 1.05
     machine.load = 1
@@ -150,14 +134,6 @@ def test_tasks_that_give_way_to_anything_else_take_no_cores(idle: int) -> None:
     machine.load = 0
     machine.run(2 * MAX_WAIT_S)
     assert machine.behind(machine.run(5))[0] < 1.1
-
-
-def test_a_batch_that_something_held_up_for_seconds_is_soon_forgotten() -> None:
-    machine = Machine(2, 0)
-    machine.run(5)
-    machine.batch(1, held_up=5)
-    machine.run(1)
-    assert machine.behind(machine.run(1))[0] < 1.1
 
 
 def test_slower_cores_are_used_where_they_help() -> None:
@@ -213,7 +189,7 @@ def test_a_model_follows_the_machine_unless_the_number_is_fixed(tiny_gguf: Path)
         assert model.threads.cores == cores
 
 
-@pytest.mark.parametrize(("share", "at_most"), [("100000 100000", 1), ("50000 100000", 1), ("max 100000", 4096), ("", 4096), ("1 0", 4096)])
+@pytest.mark.parametrize(("share", "at_most"), [("50000 100000", 1), ("max 100000", 4096), ("1 0", 4096)])
 def test_a_container_s_share_of_time_bounds_the_threads(tmp_path: Path, share: str, at_most: int) -> None:
     (tmp_path / "cpu.max").write_text(share)
     unlimited = physical_cores(tmp_path / "absent")
@@ -233,12 +209,10 @@ def machine(folder: Path, files: dict[str, str]) -> tuple[Path, Path]:
     ("files", "fast"),
     [
         ({}, 8),
-        ({"cpu_core/cpus": "0-3"}, 4),
         ({"cpu_core/cpus": "0,2-3"}, 3),
         ({"cpu_core/cpus": "100-107"}, 8),  # none of those that this process may use
         ({f"system/cpu/cpu{n}/cpu_capacity": "1024" if n < 2 else "446" for n in range(8)}, 2),
         ({f"system/cpu/cpu{n}/cpufreq/cpuinfo_max_freq": "5100000" if n < 6 else "3800000" for n in range(8)}, 6),
-        ({f"system/cpu/cpu{n}/cpufreq/cpuinfo_max_freq": "5100000" if n < 6 else "4900000" for n in range(8)}, 8),
         ({f"system/cpu/cpu{n}/topology/thread_siblings_list": f"{n // 2 * 2}-{n // 2 * 2 + 1}" for n in range(8)}, 4),
     ],
 )

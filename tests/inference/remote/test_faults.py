@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
-import json
 import logging
 import math
 import time
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from assay.calibration.measures.registry import measures_of
-from assay.inference.errors import BadAnswer, ContextTooLong, ModelError, ServerBusy, Unavailable
+from assay.inference.errors import BadAnswer, ModelError, ServerBusy, Unavailable
 from assay.inference.model import Prompt, StopReason
 from assay.inference.remote.http import Connection, Timeouts, whole_lines
 from assay.inference.remote.model import RemoteModel
@@ -38,7 +37,7 @@ def garbling(seed: int, which: int) -> Callable[[Any], Any]:
 def test_nonsense_while_a_model_is_opened_is_an_error_of_ours_or_does_no_harm() -> None:
     speech = Speech()
     with serving(speech) as address:
-        for seed in range(16):
+        for seed in range(10):
             speech.garble = garbling(seed, which=Random(seed).choice([0, 1, 5, *range(48, 60)]))
             with contextlib.suppress(ModelError), RemoteModel(address, timeouts=QUICK) as model:
                 assert model.generate(model.fim("x", "y"), stop=LINE, max_tokens=2).tokens
@@ -55,7 +54,7 @@ def test_nonsense_from_an_open_model_is_an_error_of_ours_or_does_no_harm() -> No
             lambda: model.next_token_logprobs(prompt, ["a", "z"]),
             lambda: [one.tokens[0].logprob for one in model.alternatives(prompt, 2, stop=LINE, max_tokens=2)],
         ]
-        for seed, ask in itertools.product(range(60), questions):
+        for seed, ask in itertools.product(range(30), questions):
             speech.garble = garbling(seed, which=seed % 3)
             with contextlib.suppress(ModelError):
                 assert all(math.isnan(logprob) or logprob <= 0 for logprob in ask())
@@ -78,17 +77,8 @@ def test_json_that_is_nested_too_deep_is_no_json() -> None:
             model.generate(model.fim("x", ""), stop=LINE, max_tokens=3)
 
 
-def test_a_positive_logarithm_of_a_probability_is_none() -> None:
-    def shift(answer: Any) -> Any:
-        found = json.dumps(answer)
-        return json.loads(found.replace('"token_logprobs": [-', '"token_logprobs": [')) if "token_logprobs" in found else answer
-
-    with serving(Speech(garble=shift)) as address, RemoteModel(address, timeouts=QUICK) as model:
-        assert not model.capabilities.logprobs
-
-
 @pytest.mark.parametrize("kind", ["vllm", "openai"])
-@pytest.mark.parametrize("bundle", [1, 4])
+@pytest.mark.parametrize("bundle", [4])
 def test_an_end_whose_token_is_not_told_has_no_log_probability(kind: str, bundle: int) -> None:
     known, untold = Speech(kind=kind, bundle=bundle, token_names=kind == "vllm"), Speech(kind=kind, bundle=bundle, tells_end=False)
     for speech in (known, untold):
@@ -108,13 +98,11 @@ def test_a_token_keeps_its_space_where_the_server_takes_it_from_a_text() -> None
             assert [token.text for token in one.tokens] == [token.text for token in alone.tokens] == [b" ", b"a", b"b", b"c", b"\n"]
 
 
-def test_a_proxy_that_answers_unknown_paths_with_a_page_hides_no_server() -> None:
+def test_a_proxy_that_answers_with_pages_hides_no_server_and_is_asked_again_not_too_often() -> None:
     with serving(Speech(kind="openai", page_for_unknown=True, token_names=False)) as address, RemoteModel(address) as model:
-        assert model.capabilities.logprobs
         assert model.generate(model.fim("x", ""), stop=LINE, max_tokens=9).tokens[0].logprob == pytest.approx(max(logprobs(MID)))
-
-
-def test_a_proxy_whose_server_is_away_is_asked_again_and_not_too_often() -> None:
+        with pytest.raises(Unavailable, match="token ids"):
+            model.generate(Prompt((97,), "left_to_right"), stop=LINE, max_tokens=1)
     page = (502, {"Content_Type": "text/html", "Retry_After": "0"}, b"<html><h1>502 Bad Gateway</h1></html>")
     speech = Speech(fail=[page, page])
     with serving(speech) as address:
@@ -123,24 +111,6 @@ def test_a_proxy_whose_server_is_away_is_asked_again_and_not_too_often() -> None
         with pytest.raises(ServerBusy, match="HTTP 502: Bad Gateway"):
             RemoteModel(address, timeouts=QUICK)
         assert len(speech.fail) > 990
-
-
-def test_a_text_that_fills_the_context_is_not_scored() -> None:
-    with serving(Speech()) as address, RemoteModel(address) as model:
-        prompt = model.fim("x" * 490, "")
-        room = model.context_length - len(prompt.tokens)
-        assert len(model.score(prompt, [97] * (room - 1))) == room - 1
-        with pytest.raises(ContextTooLong):
-            model.score(prompt, [97] * room)
-
-
-def test_token_ids_are_not_sent_to_a_server_that_takes_none() -> None:
-    speech = Speech(kind="openai", token_names=False)
-    with serving(speech) as address, RemoteModel(address) as model:
-        speech.asked.clear()
-        with pytest.raises(Unavailable, match="token ids"):
-            model.generate(Prompt((97,), "left_to_right"), stop=LINE, max_tokens=1)
-        assert not speech.asked
 
 
 @pytest.mark.slow

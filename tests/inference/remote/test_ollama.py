@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_server import EXACT, HOW_TO_BUILD, is_built, running
 
-from assay.inference.errors import AnswerCutOff, ContextTooLong, NoSuchServedModel, NotReplayable, RequestRefused, Unavailable
+from assay.inference.errors import AnswerCutOff, ContextTooLong, NoSuchServedModel, RequestRefused, Unavailable
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Capabilities, StopReason
 from assay.inference.opening import EMBEDDED, ModelChoice
@@ -39,11 +39,14 @@ def shown_to(name: str, prefix: str, suffix: str) -> tuple[str, str, str]:
         return server.shown[-1], generation.text, model.way
 
 
-def test_a_model_whose_tokens_are_known_is_shown_its_own_layout() -> None:
+def test_a_model_is_shown_its_own_layout_or_without_a_middle_the_text_as_it_is() -> None:
     shown, text, way = shown_to(QWEN, "def f():\n    x", "\n    return x\n")
     assert shown == "<|fim_prefix|>def f():\n<|fim_suffix|>\n    return x\n<|fim_middle|>    x"
     assert text == "abc"
     assert way == "/api/generate of Ollama: text, raw, laid out for qwen2.5-coder"
+    shown, text, way = shown_to(LLAMA, "x = ?", "\nprint(x)\n")
+    assert (shown, text) == ("x = ?", " abc")
+    assert "/api/generate of Ollama: text, raw, what stands before the cursor" in way
 
 
 @pytest.mark.parametrize(("suffix", "laid"), [(")\n", ")\n"), ("", "\n")])
@@ -51,12 +54,6 @@ def test_a_model_whose_tokens_text_can_not_say_is_laid_out_by_its_template(suffi
     shown, _, way = shown_to(CODELLAMA, "print(a", suffix)
     assert shown == f"<PRE> print(a <SUF>{laid} <MID>"
     assert way == "/api/generate of Ollama: prompt and suffix as text, laid out by the server with the model's template"
-
-
-def test_a_model_without_a_middle_continues_the_text_as_it_is() -> None:
-    shown, text, way = shown_to(LLAMA, "x = ?", "\nprint(x)\n")
-    assert (shown, text) == ("x = ?", " abc")
-    assert "/api/generate of Ollama: text, raw, what stands before the cursor" in way
 
 
 def test_the_log_probabilities_are_the_models_own_and_the_best_other_is_told() -> None:
@@ -70,24 +67,16 @@ def test_the_log_probabilities_are_the_models_own_and_the_best_other_is_told() -
         row = sorted(logprobs(MID))
         assert generation.stopped_by is StopReason.TOKENS
         assert (generation.tokens[0].logprob, generation.tokens[0].best_other_logprob) == pytest.approx((row[-1], row[-2]))
-
-
-def test_a_version_without_log_probabilities_completes_without_them() -> None:
-    with serving(as_ollama(most_logprobs=0), handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
-        assert not model.capabilities.logprobs
+    silent = as_ollama(most_logprobs=0)
+    with serving(silent, handler=an_ollama()) as address, RemoteModel(address, model=QWEN, context_length=512) as model:
+        assert (model.capabilities.logprobs, model.context_length) == (False, 512)
         generation = model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8)
         assert (generation.text, math.isnan(generation.tokens[0].logprob)) == ("abc", True)
-
-
-def test_what_the_models_own_file_says_of_sampling_does_not_count() -> None:
-    speech = as_ollama()
-    with serving(speech, handler=an_ollama()) as address, RemoteModel(address, model=QWEN, context_length=512) as model:
-        assert model.context_length == 512
-        model.generate(model.fim("x", "\n"), stop=LINE, max_tokens=8)
-    body = speech.asked[-1][2]
-    assert body["options"].items() >= {"stop": [], "repeat_penalty": 1.0, "min_p": 0.0, "num_ctx": 512}.items()
+    body = silent.asked[-1][2]
+    assert body["options"].items() >= {"stop": [], "repeat_penalty": 1.0, "min_p": 0.0, "num_ctx": 512}.items(), (
+        "the model's file has others"
+    )
     assert (body["raw"], body["truncate"], body["think"]) == (True, False, False)
-    assert "shift" not in body
 
 
 def test_a_text_that_ollama_breaks_off_because_it_repeats_itself_is_kept() -> None:
@@ -98,12 +87,9 @@ def test_a_text_that_ollama_breaks_off_because_it_repeats_itself_is_kept() -> No
     with serving(speech, handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model:
         generation = model.generate(model.fim("x", "\n"), stop=NONE, max_tokens=40, temperature=2.0, seed=3)
         assert (generation.text, generation.stopped_by) == (" b" * 31, StopReason.REPETITION)
-
-
-def test_a_text_that_a_stream_breaks_off_in_is_not_whole() -> None:
-    speech = as_ollama(cut_after=2)
-    with serving(speech, handler=an_ollama()) as address, RemoteModel(address, model=QWEN) as model, pytest.raises(AnswerCutOff):
-        model.generate(model.fim("x", "\n"), stop=NONE, max_tokens=8)
+        speech.cut_after, speech.garble = 2, None
+        with pytest.raises(AnswerCutOff):
+            model.generate(model.fim("x", "\n"), stop=NONE, max_tokens=8)
 
 
 def test_a_character_of_which_not_all_tokens_are_told_has_no_number() -> None:
@@ -129,11 +115,17 @@ def test_what_ollama_says_of_a_refusal_is_passed_on() -> None:
                 model.generate(model.fim("x", ""), stop=LINE, max_tokens=8)
 
 
-def test_a_control_token_in_the_file_is_refused_because_text_can_not_say_that_it_is_none() -> None:
-    with serving(as_ollama(), handler=an_ollama()) as address:
+def test_a_control_token_in_the_file_is_refused_and_that_a_model_runs_elsewhere_is_told() -> None:
+    class Cloud(an_ollama()):  # type: ignore[misc]
+        def show(self, body: dict[str, Any]) -> object | None:
+            return {**super().show(body), **({"remote_host": "https://ollama.example:443"} if body["model"] == QWEN else {})}
+
+    with serving(as_ollama(), handler=Cloud) as address:
         for name in (QWEN, CODELLAMA):
             with RemoteModel(address, model=name) as model, pytest.raises(Unavailable, match="control token"):
                 model.fim("x = '<|fim_middle|>", "'")
+            told = f"{address}: {name} runs at https://ollama.example:443, so what it is shown is sent there."
+            assert model.warnings == ((told,) if name == QWEN else ())
 
 
 def test_the_family_is_told_by_the_vocabulary_whatever_the_model_is_called() -> None:
@@ -141,15 +133,6 @@ def test_the_family_is_told_by_the_vocabulary_whatever_the_model_is_called() -> 
         library = MODELS[QWEN].__class__(MODELS[QWEN].template, None, "qwen2", tokens)
         with serving(as_ollama(), handler=an_ollama(**{"mine:latest": library})) as address, RemoteModel(address) as model:
             assert "laid out for qwen2.5-coder" in model.way
-
-
-def test_a_model_that_runs_elsewhere_is_told() -> None:
-    class Cloud(an_ollama()):  # type: ignore[misc]
-        def show(self, body: dict[str, Any]) -> object | None:
-            return {**super().show(body), "remote_host": "https://ollama.example:443"}
-
-    with serving(as_ollama(), handler=Cloud) as address, RemoteModel(address, model=QWEN) as model:
-        assert model.warnings == (f"{address}: {QWEN} runs at https://ollama.example:443, so what it is shown is sent there.",)
 
 
 def test_any_server_that_puts_what_it_continues_into_a_chat_template_is_told() -> None:
@@ -171,17 +154,15 @@ def test_lines_are_the_same_wherever_a_stream_is_cut(lines: list[str], end: str,
     assert not rest
 
 
-def test_what_a_servers_model_wrote_is_replayed_with_its_tokens() -> None:
-    with serving(Speech()) as address, RemoteModel(address) as model:
+def test_any_text_is_replayed_though_few_tokens_are_told_of() -> None:
+    with serving(Speech()) as address, RemoteModel(address, context_length=20) as model:
         for prefix in ("x", "x\n", "y = "):
             prompt = model.fim(prefix, "")
-            own = model.generate(prompt, stop=LINE, max_tokens=30)
+            own = model.generate(prompt, stop=LINE, max_tokens=8)
             again = model.replay(prompt, own.text, stop=LINE)
             assert (again.text, again.stopped_by, again.tokens) == (own.text, own.stopped_by, own.tokens)
-
-
-def test_any_text_is_replayed_though_few_tokens_are_told_of() -> None:
-    with serving(Speech()) as address, RemoteModel(address) as model:
+        with pytest.raises(ContextTooLong, match="a given text"):
+            model.replay(model.fim("x", ""), "a" * 30, stop=NONE)
         prompt = model.fim("", "")
         replayed = model.replay(prompt, "xyz", stop=LINE)
         before = [MID, *encode("xyz")]
@@ -191,14 +172,6 @@ def test_any_text_is_replayed_though_few_tokens_are_told_of() -> None:
         )
         assert replayed.tokens[0].best_other_logprob == pytest.approx(max(logprobs(MID)))
         assert sum(model.score(prompt, encode("xyz\n"))) == pytest.approx(sum(token.logprob for token in replayed.tokens))
-
-
-def test_a_text_that_does_not_fit_is_refused() -> None:
-    with serving(Speech()) as address, RemoteModel(address, context_length=20) as model:
-        with pytest.raises(ContextTooLong, match="a given text"):
-            model.replay(model.fim("x", ""), "a" * 30, stop=NONE)
-        with pytest.raises(NotReplayable):
-            model.replay(model.fim("x", ""), "a\nb", stop=LINE)
 
 
 @pytest.mark.parametrize("speech", [Speech(kind="openai"), Speech(scoring=False), Speech(guides=None)])

@@ -30,39 +30,25 @@ def test_only_white_space_and_closing_brackets_are_taken_away(text: str, prefix:
         assert not whole[len(kept) :].strip(")]}")
 
 
-@pytest.mark.parametrize("text", ["", " ", "\t", "\n", "  \n\t\n"])
-def test_nothing_is_shown_of_a_blank_text(text: str) -> None:
-    assert text_to_show(text, Cursor("x = ", "\n", "line")) is None
-    assert text_to_show(text, Cursor("x = ", "\n", "block")) is None
-
-
-def test_white_space_at_the_end_is_left_out_unless_text_stands_behind_it() -> None:
-    assert text_to_show("1  ", Cursor("x = ", "\n", "line")) == "1"
-    assert text_to_show("a\n    b\n\n  ", Cursor("    ", "\n", "block")) == "a\n    b"
-    assert text_to_show("1 ", Cursor("x = ", "+ y\n", "line")) == "1 "
-
-
-def test_what_stands_behind_the_cursor_on_its_line_is_not_said_again() -> None:
-    assert unless_it_repeats_the_rest("value", Cursor("f(", "value)\n", "line")) is None
+def test_what_is_blank_at_the_end_or_stands_behind_the_cursor_is_not_shown() -> None:
+    assert text_to_show("  \n\t\n", Cursor("x = ", "\n", "block")) is None
     assert unless_it_repeats_the_rest(" value", Cursor("f(a,", " value)\n", "line")) is None
     assert unless_it_repeats_the_rest("val", Cursor("f(", "value)\n", "line")) == "val", "that is another word"
     assert unless_it_repeats_the_rest(")", Cursor("f(g(x", ")\n", "line")) == ")", "one bracket may be missing"
+    assert text_to_show("1  ", Cursor("x = ", "\n", "line")) == "1"
+    assert text_to_show("a\n    b\n\n  ", Cursor("    ", "\n", "block")) == "a\n    b"
+    assert text_to_show("1 ", Cursor("x = ", "+ y\n", "line")) == "1 "
 
 
 @pytest.mark.parametrize(
     ("text", "prefix", "suffix", "left"),
     [
         ("a,\n    b,\n)", "f(\n    ", "\n)\n", "a,\n    b,"),
-        ("a, b)", "f(\n    ", "\n)\n", "a, b"),
         ("a, g(b))", "f(\n    ", "\n)\n", "a, g(b)"),
-        ("a, g(b)", "f(\n    ", "\n)\n", "a, g(b)"),
         ("x)", "f(bar(\n    ", "\n)\n", "x)"),
-        ("x)", "f(g(bar(\n    ", "\n)\n", "x)"),
         ("x))", "f(bar(\n    ", "\n)\n", "x)"),
         ("1])", "f([\n    ", "\n])\n", "1"),
-        ("1])", "f([\n    ", "\n)\n", "1]"),
         ("a, b)", "f(", ")\n", "a, b"),
-        ("a, b)", "f(", "\ng()\n", "a, b)"),
         ("return ')'", "def f():\n    ", "\n)\n", "return ')'"),
     ],
 )
@@ -74,13 +60,9 @@ def test_a_bracket_that_is_closed_behind_a_block_is_not_closed_twice(text: str, 
     ("text", "prefix", "suffix", "kind"),
     [
         ("total = 0", "    ", "\n    total = 0\n", "line"),
-        ("total = 0", "        ", "\n\n    total = 0\n", "line"),
         (" = 0", "total", "\ntotal = 0\n", "line"),
-        ("total = 0\n    count = 0", "    ", "\n    total = 0\n    count = 0\n    more\n", "block"),
         ("total = 0", "x\ntotal = 0\n", "\n", "line"),
         ("a()\n    b()", "    a()\n    b()\n\n    ", "\n", "block"),
-        ("a()\r\n    b()", "    a()\r\n    b()\r\n    ", "\r\n", "block"),
-        (")", "    f(\n    )\n    ", "\n", "line"),
         ("}", "    ", "\n    }\n", "line"),
     ],
 )
@@ -93,10 +75,8 @@ def test_the_lines_above_or_below_are_not_said_again(text: str, prefix: str, suf
     [
         ("total = 0\n    count = 0", "    ", "\n    total = 0\n    more\n", "block"),
         ("total = 1", "    ", "\n    total = 0\n", "line"),
-        ("}", "        ", "\n    }\n", "line"),
         ("return", "        ", "\n    return\n", "line"),
         ("0", "a = ", "\nb = 0\n", "line"),
-        ("b", "a", "\nb\n", "line"),
     ],
 )
 def test_lines_that_are_only_alike_are_shown(text: str, prefix: str, suffix: str, kind: Kind) -> None:
@@ -107,21 +87,12 @@ def test_lines_that_are_only_alike_are_shown(text: str, prefix: str, suffix: str
     ("text", "rest", "left"),
     [
         ("x)", ")", "x"),
-        ("x", ")", "x"),
-        ("f()", ")", "f()"),
         ("f(x))", ")", "f(x)"),
-        ("x))", "))", "x"),
-        ("h(x))", "))", "h(x)"),
-        ('hello")', '")', "hello"),
         ("a=1, b=2)", ", b=2)", "a=1"),
         ("x,", ", y):", "x"),
         ("value", "e + 1", "value"),
         ("foo", "foo(x)", ""),
         ("foo", "foobar", "foo"),
-        ("a ", " + b", "a"),
-        ("items[0]", "]", "items[0]"),
-        ("", ")", ""),
-        ("x", "", "x"),
     ],
 )
 def test_what_stands_behind_the_cursor_is_not_repeated(text: str, rest: str, left: str) -> None:
@@ -140,28 +111,18 @@ def test_only_a_true_overlap_is_left_out(text: str, rest: str) -> None:
     [
         ("python", 'if line.startswith("¦"):\n    pass\n', '["):', "["),
         ("python", 'a = b["¦"]\n', 'key"]', "key"),
-        ("python", 'a = f("¦")\n', 'abc").strip()', "abc"),
         ("python", "a = f'{¦}'\n", "b!r}'", "b!r"),
         ("python", "a = f(g(¦))\n", "x))", "x"),
-        ("python", "a = f(¦)\n", "g(x))", "g(x)"),
         ("python", "a = f(¦)\n", "g(x)", "g(x)"),
         ("python", 'def f():\n    """¦"""\n', 'Say it."""', "Say it."),
-        ("python", 'def f():\n    """Say it.\n\n    ¦\n    """\n', 'More."""', "More."),
-        ("python", "a = f(\n    b,\n    ¦\n)\n", "c)", "c"),
         ("python", 'a = "¦" + b\n', 'x" + b', "x"),
         ("python", 'a = "¦"\n', 'x" + "y', 'x" + "y'),
-        ("javascript", "const a = `¦`\n", "${b}`", "${b}"),
         ("javascript", "const a = `${¦}`\n", "b}`", "b"),
-        ("javascript", "f((a) => { ¦ })\n", "g(a) })", "g(a)"),
         ("rust", 'fn f() {\n    let a = r#"¦"#;\n}\n', 'b"#;', "b"),
         ("shellscript", 'echo "$(¦)"\n', 'ls)"', "ls"),
-        ("java", 'class A {\n    String a = f("¦");\n}\n', 'b(");', "b("),
         ("cpp", "class A {\n  Q_OBJECT\n  signals:\n  X(\n  Y(\n  Z(\n  void f() { h(¦); }\n", "bar()", "bar()"),
-        ("python", "<<<<<<< mine\na = 1\n=======\n>>>>>>> theirs\nh(¦)\n", "bar()", "bar()"),
         ("python", 'a = f("¦")\n', 'x")  # as above', "x"),
-        ("python", "a = f\"{b['¦']}\"\n", "c']}\")  # as above", "c"),
         ("python", "a = f(¦)  # as above\n", 'x, "#"', 'x, "#"'),
-        ("go", 'package a\n\nfunc f() {\n\tc := load("¦")\n}\n', 'x") // as above', "x"),
         ("rust", 'fn f() {\n    let c = load("¦");\n}\n', 'x"); // as above', "x"),
         ("javascript", 'load("¦")\n', "https://a.b", "https://a.b"),
         ("shellscript", 'c="$(date ¦)"\n', '+%Y)" # as above', "+%Y"),

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from assay.inference.project_memory.project import ProjectTooLarge
 from assay.suggestion.memory import folder, ignored
@@ -29,7 +26,10 @@ def test_own_code_is_read_and_nothing_else(tmp_path: Path) -> None:
     write(tmp_path, "secrets.py", "app/credentials.py", "README.md", "data.json", "app/_vendor/six.py", "app/__pycache__/db.py")
     write(tmp_path, "node_modules/a/index.js", "web/node_modules/b/index.js", "build/lib/app/db.py", ".git/hooks/pre.py")
     write(tmp_path, ".venv/lib/site.py", "env/pyvenv.cfg", "env/lib/site.py")
-    assert list(listing(tmp_path).files) == ["app/build/step.py", "app/db.py", "build_tools/make.py", "web/main.ts"]
+    own = ["app/build/step.py", "app/db.py", "build_tools/make.py", "web/main.ts"]
+    assert list(listing(tmp_path).files) == sorted(path for path, _ in files_in(tmp_path)) == own
+    assert all(map(is_own_code, own)), "paths are judged without a disk, too"
+    assert not any(map(is_own_code, ("secrets.py", "README.md", "build/lib/app/db.py", "web/node_modules/b/index.js")))
 
 
 def test_what_git_ignores_is_not_read(tmp_path: Path) -> None:
@@ -37,13 +37,13 @@ def test_what_git_ignores_is_not_read(tmp_path: Path) -> None:
     write(tmp_path, ".gitignore", text="made.py\n/gen/\n")
     write(tmp_path, "app/.gitignore", text="!made.py\n")
     assert sorted(listing(tmp_path).files) == ["a.py", "app/b.py", "app/gen/d.py", "app/made.py"]
-
-
-def test_a_repository_s_rules_hold_in_its_folders(tmp_path: Path) -> None:
-    write(tmp_path, "app/a.py", "app/made.py", "app/local.py")
-    write(tmp_path, ".gitignore", text="made.py\n")
-    write(tmp_path, ".git/info/exclude", text="local.py\n")
-    assert list(listing(tmp_path / "app").files) == ["a.py"]
+    write(tmp_path, "gen/more/e.py")
+    write(tmp_path, ".git/info/exclude", text="/app/gen/\n")
+    assert sorted(listing(tmp_path / "app").files) == ["b.py", "made.py"], "a repository's rules hold in its folders"
+    assert sorted(listing(tmp_path / "gen").files) == ["c.py", "more/e.py"], "one that is ignored is read when it is opened itself"
+    # Lines that are no patterns are passed over.
+    (tmp_path / ".gitignore").write_text("\ufeffmade.py\n!\nfoo\\\n[z-a].py\ngen\napp\n", encoding="utf-8")
+    assert list(listing(tmp_path).files) == ["a.py"]
 
 
 def test_what_a_repository_excludes_for_itself_is_not_read(tmp_path: Path) -> None:
@@ -71,15 +71,8 @@ def test_what_the_user_has_git_ignore_everywhere_is_not_read(named: bool, tmp_pa
         ignored._users_file.cache_clear()
 
 
-def test_lines_that_are_no_patterns_are_passed_over(tmp_path: Path) -> None:
-    write(tmp_path, "a.py", "made.py", "more.py")
-    (tmp_path / ".gitignore").write_text("\ufeffmade.py\n!\nfoo\\\n[z-a].py\nmore.py\n", encoding="utf-8")
-    assert list(listing(tmp_path).files) == ["a.py"]
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
-@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude", ".git/commondir"])
-@pytest.mark.parametrize("what", ["pipe", "device", "large"])
+@pytest.mark.parametrize(("name", "what"), [(".gitignore", "pipe"), (".git/info/exclude", "device"), (".git/commondir", "large")])
 def test_a_file_of_rules_without_end_is_passed_over_at_once(tmp_path: Path, name: str, what: str) -> None:
     write(tmp_path, "a.py", ".git/info/else")
     if what == "pipe":
@@ -101,11 +94,15 @@ def test_a_line_that_names_no_file_is_passed_over(tmp_path: Path, name: str, con
     assert list(listing(tmp_path).files) == (["a.py"] if name == ".git/commondir" else ["a.py", "hush.py"])
 
 
-def test_a_folder_that_takes_too_long_to_list_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "a.py")
-    monkeypatch.setattr(folder, "MAX_LISTING_S", 0.0)
-    with pytest.raises(ProjectTooLarge, match="takes longer than"):
-        listing(tmp_path)
+def test_a_disk_is_not_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.py", "b/c/d.py", "b/c/d/e.py")
+    monkeypatch.setattr(folder, "MAX_DEPTH", 2)
+    assert sorted(listing(tmp_path).files) == ["a.py", "b/c/d.py"], "what lies too deep is not read"
+    for limit, most, why in (("MAX_ENTRIES", 3, "more than 3 files"), ("MAX_LISTING_S", 0.0, "takes longer than")):
+        with monkeypatch.context() as patched:
+            patched.setattr(folder, limit, most)
+            with pytest.raises(ProjectTooLarge, match=why):
+                listing(tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="makes files that only POSIX has")
@@ -115,28 +112,10 @@ def test_code_that_became_a_pipe_or_a_link_since_it_was_listed_is_not_read(tmp_p
     write(tmp_path, "secrets.txt")
     (tmp_path / "link.py").symlink_to(tmp_path / "secrets.txt")
     assert [code_in(tmp_path / name) for name in ("pipe.py", "device.py", "link.py")] == [None, None, None]
-
-
-def test_a_folder_that_its_repository_ignores_is_read_when_it_is_opened_itself(tmp_path: Path) -> None:
-    write(tmp_path, ".git/HEAD")
-    write(tmp_path, ".gitignore", text="/sandbox/\n")
-    write(tmp_path, "sandbox/a.py", "sandbox/app/b.py")
-    assert list(listing(tmp_path).files) == []
-    assert list(listing(tmp_path / "sandbox").files) == ["a.py", "app/b.py"]
-    assert list(listing(tmp_path / "sandbox/app").files) == ["b.py"]
-
-
-def test_what_lies_too_deep_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "a.py", "b/c/d.py", "b/c/d/e.py")
-    monkeypatch.setattr(folder, "MAX_DEPTH", 2)
-    assert sorted(listing(tmp_path).files) == ["a.py", "b/c/d.py"]
-
-
-def test_links_are_not_followed(tmp_path: Path) -> None:
     write(tmp_path, "root/a.py", "elsewhere/b.py")
     (tmp_path / "root/b.py").symlink_to(tmp_path / "elsewhere/b.py")
     (tmp_path / "root/more").symlink_to(tmp_path / "elsewhere")
-    assert list(listing(tmp_path / "root").files) == ["a.py"]
+    assert list(listing(tmp_path / "root").files) == ["a.py"], "links are not followed"
 
 
 def test_a_folder_is_watched_as_a_whole_unless_something_in_it_is_left_out(tmp_path: Path) -> None:
@@ -152,20 +131,6 @@ def test_what_no_person_writes_is_no_code(tmp_path: Path) -> None:
     assert as_code("a" * 6_000) is None
     assert as_code("a = 1\n" * 100_000) is None
     assert as_code("a = 1\n") == "a = 1\n"
-
-
-def test_a_disk_is_not_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "a.py", "b/c.py", "b/d.py")
-    monkeypatch.setattr(folder, "MAX_ENTRIES", 3)
-    with pytest.raises(ProjectTooLarge, match="more than 3 files"):
-        listing(tmp_path)
-
-
-def test_paths_are_judged_without_a_disk(tmp_path: Path) -> None:
-    write(tmp_path, "app/db.py", "vendor/db.py", "build/db.py", "app/build/db.py", ".env.py", "secret.py", "notes.txt")
-    read = {path for path, _ in files_in(tmp_path)}
-    there = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")]
-    assert read == {path for path in there if is_own_code(path)} == {"app/build/db.py", "app/db.py"}
 
 
 # Lines of the templates for many languages, and what else git knows.
@@ -219,33 +184,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     return root, sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if ".git" not in path.parts)
 
 
-@pytest.mark.parametrize("lines", LINES)
-def test_what_is_ignored_is_what_git_ignores(tree: tuple[Path, list[str]], lines: str) -> None:
+def test_what_is_ignored_is_what_git_ignores(tree: tuple[Path, list[str]]) -> None:
     root, paths = tree
-    (root / ".gitignore").write_text(lines.replace(",", "\n") + "\n")
-    assert ignored_here(root, paths) == ignored_by_git(root, paths)
-
-
-PIECES = st.sampled_from(["a", "b", "*", "**", "?", "[ab]", "[!a]", ".x", "\\a", "[a-]", "[]a]", "."])
-NAMES = st.sampled_from(["**", "*", "a", "b.x"]) | st.lists(PIECES, min_size=1, max_size=4).map("".join)
-PATTERNS = st.builds(
-    lambda no, start, names, end: no + start + "/".join(names) + end,
-    st.sampled_from(["", "", "!"]),
-    st.sampled_from(["", "/"]),
-    st.lists(NAMES, min_size=1, max_size=4),
-    st.sampled_from(["", "/", " "]),
-)
-# Git's own pages take these stars for one. Git 2.39 takes them for more: "abc" is one of "a**/**".
-ODD = re.compile(r"[^/*!]\*\*+/|\*{3,}")
-
-
-@pytest.mark.slow
-@settings(max_examples=100, deadline=None)
-@given(st.lists(PATTERNS.filter(lambda line: not ODD.search(line)), min_size=1, max_size=4))
-def test_any_lines_say_what_git_says(tree: tuple[Path, list[str]], lines: list[str]) -> None:
-    root, paths = tree
-    (root / ".gitignore").write_text("\n".join(lines) + "\n")
-    assert ignored_here(root, paths) == ignored_by_git(root, paths)
+    for lines in LINES:
+        (root / ".gitignore").write_text(lines.replace(",", "\n") + "\n")
+        assert ignored_here(root, paths) == ignored_by_git(root, paths), lines
 
 
 LONG = "a" * 250
@@ -258,13 +201,10 @@ FOLDERS = "/".join(["aaaa"] * 100)
     [
         ("a*a*a*" + "a" * 80 + "b", LONG),
         ("*a" * 240 + "b", DEEP),
-        ("*" + "?" * 120 + "b", LONG),
         ("*" + "[!b]" * 100 + "b", LONG),
         ("a/**/a/**/a/**/a/**/b", "/".join(["a"] * 1_000)),
-        ("**/a*aab/**/a*aab/**/b", FOLDERS),
         ("**/" + "*a/" * 50 + "**/" + "*a/" * 50 + "b", FOLDERS),
         ("**/*" + "a" * 120 + "/*" + "a" * 125 + "/*" + "a" * 125 + "b", DEEP),
-        (" " * 499 + "x", LONG),
         (" " * 1_000_000 + "x", LONG),
     ],
 )

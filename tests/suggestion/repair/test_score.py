@@ -20,20 +20,9 @@ def test_new_and_old_line_are_scored_as_a_completion_at_their_place_would_be(ask
     assert total_logprob(score.new) == pytest.approx(total_logprob(new), abs=0.05)
     assert score.gain == pytest.approx(total_logprob(new) - total_logprob(old), abs=0.1)
     assert score.new.text == "found.append(record)"
-
-
-def test_a_line_that_moves_is_scored_from_the_indentation_that_both_have(asking: Asking) -> None:
+    # A line that moves is scored from the indentation that both have.
     score = Scores(asking, CODE).of(Change(LINE, LINE + 1, ("    found.append(records)",)))
     assert score.new.text == "found.append(records)"
     old = generation_of(asking.model, BEFORE[:-4], AFTER, "    found.append(records)")
     assert score.old_logprob == pytest.approx(total_logprob(old), abs=0.05)
-
-
-def test_of_a_line_with_a_loop_no_end_counts_nor_of_what_replaces_it(asking: Asking) -> None:
-    lines = ("a = (", "value" + ".parent.parent" * 6, ")")
-    score = Scores(asking, lines).of(Change(1, 2, ("value",)))
-    assert b"".join(token.text for token in score.new.tokens) == b"value"
-
-
-def test_what_can_not_be_scored_has_no_score(asking: Asking) -> None:
-    assert Scores(asking, CODE).of(Change(LINE, LINE + 1, ("x" * 2_000,))) is None
+    assert Scores(asking, CODE).of(Change(LINE, LINE + 1, ("x" * 2_000,))) is None, "what can't be scored has no score"

@@ -14,7 +14,7 @@ from assay.analysis.oracle.spectrum import Suspect
 from assay.calibration.fitting.fit import fit
 from assay.calibration.registry import Entry, Purpose, registry_of
 from assay.suggestion.repair.asking import MAX_CHARACTERS, Asking
-from assay.suggestion.repair.candidate import Change, change_of, edit_size, indent_of
+from assay.suggestion.repair.candidate import Change, change_of, edit_size
 from assay.suggestion.repair.localisation import TASK, located, measures_of_lines
 from assay.suggestion.repair.surprise import alternatives_at, surprise_at, with_alternatives
 
@@ -33,16 +33,18 @@ CODE = tuple(TEXT.split("\n"))
 RETURN = 7
 
 
-def test_the_tokens_of_a_line_are_its_text_and_its_end(asking: Asking) -> None:
+def test_the_tokens_of_a_line_are_its_text_and_the_models_own_choice_where_their_surprise_is_below_0(asking: Asking) -> None:
     found = surprise_at(asking, CODE, RETURN)
     assert "".join(token.text for token in found.tokens) == CODE[RETURN].lstrip()
     assert [CODE[RETURN][token.start : token.end] for token in found.tokens] == [token.text for token in found.tokens]
     assert found.tokens[0].start == 12
     assert found.tokens[-1].end == len(CODE[RETURN])
     assert found.logprob == pytest.approx(sum(token.logprob for token in found.tokens))
-
-
-def test_a_token_is_the_models_own_choice_where_its_surprise_is_below_0(asking: Asking) -> None:
+    lines = ("names = {}", "names['日本'] = 'é𝒳'", "")
+    assert all(lines[1][token.start : token.end] == token.text for token in surprise_at(asking, lines, 1).tokens)
+    # A blank line has none, nor one that no one writes, nor one with a loop in it, as a completion would have ended it.
+    for line in ("   ", "x" * (MAX_CHARACTERS + 1), "value" + ".parent.parent" * 6):
+        assert surprise_at(asking, ("a = (", line, ")"), 1) is None
     found = surprise_at(asking, CODE, RETURN)
     told = with_alternatives(asking, CODE, found)
     for before, token in zip(found.tokens, told.tokens, strict=True):
@@ -62,21 +64,6 @@ def test_a_line_that_the_model_would_write_itself_does_not_surprise_it(asking: A
     assert found.surprise > 1
 
 
-def test_characters_of_several_bytes_keep_their_columns(asking: Asking) -> None:
-    lines = ("names = {}", "names['日本'] = 'é𝒳'", "")
-    found = surprise_at(asking, lines, 1)
-    assert all(lines[1][token.start : token.end] == token.text for token in found.tokens)
-
-
-@pytest.mark.parametrize("line", ["", "   ", "x" * (MAX_CHARACTERS + 1)])
-def test_a_blank_line_and_one_that_no_one_writes_have_no_surprise(asking: Asking, line: str) -> None:
-    assert surprise_at(asking, ("a = 1", line, "b = 2"), 1) is None
-
-
-def test_a_line_with_a_loop_in_it_has_no_surprise_as_a_completion_would_have_ended_it(asking: Asking) -> None:
-    assert surprise_at(asking, ("a = (", "value" + ".parent.parent" * 6, ")"), 1) is None
-
-
 def test_alternatives_begin_with_different_tokens_and_end_the_line(asking: Asking) -> None:
     found = alternatives_at(asking, CODE, RETURN, CODE[RETURN].index("path"), 3)
     assert len(found) == 3
@@ -84,11 +71,8 @@ def test_alternatives_begin_with_different_tokens_and_end_the_line(asking: Askin
     assert {other.token for other in found} >= {"file", "path"}
     assert all(other.rest is None or (other.rest.startswith(other.token) and "\n" not in other.rest) for other in found)
     assert None in [other.rest for other in found]
-
-
-def test_what_is_no_longer_wanted_is_not_asked(asking: Asking) -> None:
     over = Asking(asking.model, is_over=lambda: True)
-    assert alternatives_at(over, CODE, RETURN, 12, 3) == []
+    assert alternatives_at(over, CODE, RETURN, 12, 3) == [], "what is no longer wanted is not asked"
 
 
 FOUND = [Suspect("a.py", 2, 1, 0, 1.0), Suspect("a.py", 3, 1, 0, 1.0), Suspect("b.py", 9, 1, 3, 0.5)]
@@ -99,13 +83,10 @@ def test_lines_are_measured_by_spectrum_and_surprise_and_those_alike_share_their
     assert [each["spectrum_rank"] for each in measures] == [1.5, 1.5, 3.0]
     assert [each["line_surprise"] for each in measures] == [0.0, 4.0, 0.0]
     assert [each["surprise_rank"] for each in measures] == [2.5, 1.0, 2.5]
-
-
-def test_without_a_calibrator_lines_come_by_spectrum_and_surprise_and_have_no_number() -> None:
     purpose = Purpose("0" * 16, "1" * 16, "exact_match", TASK, "python")
     found = located(FOUND, {("a.py", 3): 4.0}, purpose, registry_of((), ()))
     assert [(each.suspect.file, each.suspect.line) for each in found] == [("a.py", 3), ("a.py", 2), ("b.py", 9)]
-    assert {each.confidence.probability for each in found} == {None}
+    assert {each.confidence.probability for each in found} == {None}, "there is no calibrator"
 
 
 def test_a_calibrator_of_faults_gives_each_line_its_probability_and_decides_the_order() -> None:
@@ -148,21 +129,13 @@ def test_the_smallest_change_makes_the_same_file_whatever_lines_it_is_told_by(ol
     [
         (1, 2, ["x"], Change(1, 2, ("x",))),
         (0, 4, ["a", "x", "c", "d"], Change(1, 2, ("x",))),
-        (1, 2, ["x", "b"], Change(1, 2, ("x", "b"))),
         (1, 2, ["b", "x"], Change(2, 3, ("x", "c"))),
-        (3, 4, ["d", "x"], Change(3, 4, ("d", "x"))),
         (1, 2, [], Change(1, 3, ("c",))),
-        (3, 4, [], Change(2, 4, ("c",))),
         (0, 4, [], Change(0, 4, ("",))),
         (1, 3, ["b", "c"], Change(3, 4, ("d",))),
     ],
 )
 def test_lines_put_in_or_taken_out_change_together_with_one_beside_them(first: int, end: int, new: list[str], change: Change) -> None:
     assert change_of(FILE, first, end, new) == change
-
-
-def test_the_size_of_an_edit_is_what_goes_and_what_comes() -> None:
     assert edit_size(["if a < b:"], ["if a <= b:"]) == 1
     assert edit_size(["return low"], ["return high"]) == 7
-    assert edit_size(["a", "b"], ["a", "b"]) == 0
-    assert indent_of("\t  x ") == "\t  "

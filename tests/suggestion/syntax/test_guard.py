@@ -50,9 +50,10 @@ def test_in_each_language_with_a_grammar_a_text_that_breaks_the_file_is_told_fro
     assert breaks(broken, cursor(file, language)) is True
 
 
-@pytest.mark.parametrize("language", ["markdown", "plaintext", "yaml", "haskell"])
-def test_nothing_is_known_of_a_language_without_a_grammar(language: str) -> None:
-    assert breaks("x = (", Cursor("", "", "line", language)) is None
+def test_nothing_is_known_of_a_language_without_a_grammar_nor_of_a_dialect_that_it_does_not_know() -> None:
+    assert breaks("x = (", Cursor("", "", "line", "markdown")) is None
+    unknown = "".join(f"REFRESH THE THING number_{i} @@ WITH % NOTHING;\n" for i in range(5))
+    assert breaks("REFRESH THE THING @@ b;", Cursor(unknown, unknown, "line", "sql")) is None
 
 
 @pytest.mark.parametrize(
@@ -60,31 +61,22 @@ def test_nothing_is_known_of_a_language_without_a_grammar(language: str) -> None
     [
         ('if line.startswith("¦"):\n    pass\n', '["):', True),
         ('if line.startswith("¦"):\n    pass\n', "[", False),
-        ("for a in b:\n    ¦\n", "if a:", False),
         ("for a in b:\n    ¦\n    c()\n", "if a:", False),
         ("try:\n    a()\n¦\n", "except OSError:", False),
-        ("def f():\n    return 1\n\n\n¦\n", "class A:", False),
-        ("class A:\n    ¦\n", "@property", False),
         ("¦\ndef f():\n    pass\n", "@cache", False),
-        ("match a:\n    ¦\n", "case 1:", False),
         ("¦\n", "try:", False),
         ("def f():\n    a = 1\n    ¦\n", "  b = 2", True),
         ("def f():\n    if a:\n        b()\n    ¦\n", "else:", False),
         ("def f():\n    b()\n    ¦\n", "else:", True),
         ('def f():\n    """Say ¦\n\n    More.\n    """\n', "it isn't (so", False),
         ('def f():\n    """Say ¦\n\n    More.\n    """\n', 'it."""', True),
-        ("f(\n    a,\n    ¦\n)\n", "b=[1", True),
         ("f(\n    a,\n    ¦\n)\n", "b=[1],", False),
-        ("def f(¦):\n    pass\n", "a, b=1", False),
         ("def f(¦):\n    pass\n", "a, b=", True),
         ("a = [\n    1,\n¦\n", "    2,", None),  # of what is open before nothing is told
         ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return (1", True),  # what is broken elsewhere excuses nothing
         ("x = f(\ny = 1\n\n\ndef g():\n    ¦\n", "return 1", False),
-        ("x?¦\n", "y (", None),
         ("a = b c¦\n", "d)", None),
-        ("a?\nb?¦\nc?\n", " d", None),
         ("a = b if c¦\n", " + 1)", True),
-        ("a = (¦\n", "1))", True),
         ("%matplotlib inline\n¦\n", "import numpy", None),
     ],
 )
@@ -96,48 +88,24 @@ def test_a_text_is_judged_by_what_it_adds(file: str, text: str, broken: bool | N
     ("language", "file", "text"),
     [
         ("javascript", "function f() {\n  ¦\n}\n", "items.forEach((item) => {"),
-        ("java", "class A {\n    ¦\n}\n", "@Override"),
-        ("java", "class A {\n    void f() {\n        ¦\n    }\n}\n", "Runnable a = new Runnable() {"),
         ("c", "¦\nint a;\n", "#ifdef B"),
         ("ruby", "def f\n  ¦\nend\n", "items.each do |item|"),
-        ("lua", "¦\n", "for i = 1, 3 do"),
         ("shellscript", "f() {\n  ¦\n}\n", "if [ -e a ]; then"),
-        ("rust", "fn f() {\n    ¦\n}\n", "if a {"),
         ("python", "def f():\n    ¦\n    g()\n", "return h("),
-        ("python", "¦\nimport b\n", "from a import ("),
         ("python", "def f():\n    ¦\n    return 1\n", '"""Do a thing.'),
+        # What looks like a comment in a string breaks nothing.
+        ("python", 'def f():\n    """One.\n\n    Details:\n        see ¦ (closed)\n    """\n', "#12"),
+        ("shellscript", "f() {\n    cat <<END\n    Details:\n        see ¦ (closed)\nEND\n}\n", "a # b"),
         ("csharp", "class A\n{\n    ¦\n}\n", "public void F(int a)"),
-        ("csharp", "class A\n{\n    ¦\n    public void F() { }\n}\n", "[Test]"),
         ("java", "class A {\n    void f() {\n        ¦\n    }\n}\n", "try {"),
-        ("c", "¦\nint a;\n", "typedef struct {"),
         ("kotlin", "fun f() {\n    ¦\n}\n", "xs.map { x ->"),
-        ("go", "package a\n\n¦\n\nfunc f() {}\n", "import ("),
         ("javascript", "¦\nlet a = 1\n", "/**"),
         ("javascript", "f()\n¦\ng()\n", "const a = `b"),
         ("shellscript", "f() {\n  ¦\n}\n", "cat <<EOF"),
-        ("lua", "f()\n¦\n", "local ok = pcall(function()"),
     ],
 )
 def test_a_line_that_opens_something_is_whole_with_what_ends_it(language: str, file: str, text: str) -> None:
     assert breaks(text, cursor(file, language)) is False
-
-
-@pytest.mark.parametrize(
-    ("language", "file", "text"),
-    [
-        ("python", 'def f():\n    """One.\n\n    Details:\n        see ¦ (closed)\n    """\n', "#12"),
-        ("python", 'def f(a):\n    """One.\n\n    Args:\n        a: a colour such as ¦ or a name\n    """\n', "#fff"),
-        ("python", 'X = """\na:\n    b: ¦ two\n"""\n', "1 # one"),
-        ("shellscript", "f() {\n    cat <<END\n    Details:\n        see ¦ (closed)\nEND\n}\n", "a # b"),
-    ],
-)
-def test_what_looks_like_a_comment_in_a_string_breaks_nothing(language: str, file: str, text: str) -> None:
-    assert breaks(text, cursor(file, language)) is False
-
-
-def test_a_dialect_that_the_grammar_does_not_know_hides_nothing() -> None:
-    unknown = "".join(f"REFRESH THE THING number_{i} @@ WITH % NOTHING;\n" for i in range(5))
-    assert breaks("REFRESH THE THING @@ b;", Cursor(unknown, unknown, "line", "sql")) is None
 
 
 @given(st.randoms(use_true_random=False))

@@ -37,6 +37,9 @@ def test_the_lines_that_a_model_answers_are_candidates(tiny: LlamaModel) -> None
     assert [body["temperature"] for body in asked] == [0.0, 0.6, 0.6]
     said = asked[0]["messages"][1]["content"]
     assert "BEGIN\n        return items\n<<<<<<< WRONG LINES END\n    return None\n" in said
+    _, user = instruct.messages_of(Request(Asking(tiny), LINES, 2, 3))
+    assert "fails hidden tests" in user.text
+    assert instruct.why_not(Request(Asking(tiny), LINES, 2, 3)) == "no instruct model was named"
     for part in ("the test tests/test_first.py::test_one fails", "[ASSERTION]\nassert first([1]) == 1\n", "[ERROR]\nassert [1] == 1\n"):
         assert part in said
 
@@ -44,23 +47,15 @@ def test_the_lines_that_a_model_answers_are_candidates(tiny: LlamaModel) -> None
 @pytest.mark.parametrize(
     ("answer", "lines"),
     [
-        ("[LINES]\n    a\n[/LINES]", ["    a"]),
         ("[LINES]\na\n  b\n\n[/LINES]", ["    a", "      b"]),
         ("[LINES]\n```python\n    a\n```\n[/LINES]", ["    a"]),
         ("[LINES]\n        a\n    b\n[/LINES]", ["        a", "    b"]),
         ("[LINES]x[/LINES] no: [LINES]\ny\n[/LINES]", ["    y"]),
-        ("[LINES]\n\n[/LINES]", None),
         ("I can't.", None),
     ],
 )
 def test_an_answer_is_read_with_the_indentation_of_the_wrong_line(answer: str, lines: list[str] | None) -> None:
     assert instruct.lines_of(answer, "    wrong") == lines
-
-
-def test_without_a_failing_test_the_model_is_told_of_hidden_ones(tiny: LlamaModel) -> None:
-    _, user = instruct.messages_of(Request(Asking(tiny), LINES, 2, 3))
-    assert "fails hidden tests" in user.text
-    assert instruct.why_not(Request(Asking(tiny), LINES, 2, 3)) == "no instruct model was named"
 
 
 BEFORE = "def clamp(value, low, high):\n    if value < low:\n        return low\n    "
@@ -75,34 +70,21 @@ def test_the_first_answer_is_the_greedy_one_and_each_draw_has_its_seed(embedded:
     assert found[0] == embedded.generate(prompt, stop=LINE, max_tokens=64).text.strip()
     assert len(found) == 3
     assert fix_task.mended_lines(embedded, cursor, "if value < high:", Settings(), seed=8, **how)[1] == found[2]
-
-
-def test_a_prompt_that_is_too_long_and_a_cancelled_one_give_no_lines(embedded: LlamaModel) -> None:
+    # A prompt that is too long and a cancelled one give no lines.
     cursor = Cursor(BEFORE, AFTER)
     assert fix_task.mended_lines(embedded, cursor, "x " * 5_000, Settings(), draws=1, temperature=0.6, seed=0) == [None, None]
     over = fix_task.mended_lines(embedded, cursor, "if x:", Settings(), draws=1, temperature=0.6, seed=0, cancel=lambda: True)
     assert over == [None, None]
 
 
-def test_a_candidate_keeps_the_indentation(embedded: LlamaModel) -> None:
+def test_a_candidate_of_a_model_that_was_trained_to_mend_keeps_the_indentation(tiny: LlamaModel, embedded: LlamaModel) -> None:
     lines = tuple(f"{BEFORE}if value < high:{AFTER}".split("\n"))
     request = Request(Asking(embedded), lines, 3, 4, asked=(3,), draws=1)
     made = [candidate.change.of(lines)[3] for candidate in fix_task.candidates(request)]
     assert made
     assert all(line.startswith("    ") and not line.startswith("     ") for line in made)
-
-
-def test_a_model_that_was_not_trained_to_mend_is_not_asked(tiny: LlamaModel, embedded: LlamaModel) -> None:
     assert fix_task.why_not(Request(Asking(tiny), ("x",), 0, 1)) == "the model was not trained to mend lines"
-    assert fix_task.why_not(Request(Asking(embedded), ("x",), 0, 1)) == ""
-
-
-def test_the_models_own_line_comes_first(open_tiny: OpenTiny) -> None:
-    model = open_tiny(scripted(b"a", b" <=", b" b", b"\n", prompt=b"\t"))
-    request = Request(Asking(model), ("x", "\tz < y", "w"), 1, 2, asked=(1,))
-    found = list(line.candidates(request))
-    assert found[0].change.new == ("\ta <= b",)
-    assert len({each.change for each in found}) == len(found) > 1
+    assert fix_task.why_not(request) == ""
 
 
 def test_a_token_is_exchanged_and_the_rest_of_the_line_stays(open_tiny: OpenTiny) -> None:
@@ -113,6 +95,9 @@ def test_a_token_is_exchanged_and_the_rest_of_the_line_stays(open_tiny: OpenTiny
     found = [each.change.new for each in token.candidates(Request(asking, lines, 1, 2, suspects=(suspect,)))]
     assert ("\ta <= b",) in found
     assert ("\ta <= b + c",) in found
+    own = list(line.candidates(Request(Asking(model), ("x", "\tz < y", "w"), 1, 2, asked=(1,))))
+    assert own[0].change.new == ("\ta <= b",), "the model's own line comes first"
+    assert len({each.change for each in own}) == len(own) > 1
 
 
 def test_several_lines_are_written_as_a_block_too(tiny: LlamaModel) -> None:
