@@ -57,6 +57,15 @@ def test_recorded_translations_are_run(tmp_path: Path, capsys: pytest.CaptureFix
     assert "no model is asked" in capsys.readouterr().err
 
 
+def test_recorded_answers_that_belong_to_no_program_are_told(tmp_path: Path) -> None:
+    path = recording(tmp_path / "answers.jsonl", ("HumanEval/0", "translate", "pass"))
+    with pytest.raises(UsageError, match=r"no recorded answer .*items are named like humaneval-javascript-python/0"):
+        run_functors(asked(tmp_path, path))
+    path.write_text(json.dumps({"task_id": "Nobody/1", "completion": "x", "language": "java"}) + "\n")
+    with pytest.raises(RecordedError, match=r"answers.jsonl:1: a task 'Nobody/1', which is of no benchmark known here"):
+        recorded(path)
+
+
 @pytest.mark.slow
 def test_recorded_round_trips_are_run_as_reproductions(tmp_path: Path) -> None:
     path = recording(
@@ -70,22 +79,6 @@ def test_recorded_round_trips_are_run_as_reproductions(tmp_path: Path) -> None:
     assert (cells["T6/humaneval/javascript/named"]["value"], cells["T6/humaneval/javascript/named"]["n"]) == (1.0, 2)
     assert cells["T6/humaneval/javascript/named_without_copies"]["n"] == 1
     assert cells["T6/humaneval/javascript/header"]["value"] is None
-
-
-def test_answers_to_other_programs_are_told(tmp_path: Path) -> None:
-    path = recording(tmp_path / "answers.jsonl", ("HumanEval/0", "translate", "pass"))
-    with pytest.raises(UsageError, match=r"no recorded answer .*items are named like humaneval-javascript-python/0"):
-        run_functors(asked(tmp_path, path))
-
-
-def test_a_completion_of_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "samples.jsonl"
-    path.write_text(json.dumps({"task_id": "Nobody/1", "completion": "x", "language": "java"}) + "\n")
-    with pytest.raises(RecordedError, match=r"samples.jsonl:1: a task 'Nobody/1', which is of no benchmark known here"):
-        recorded(path)
-    path.write_text(json.dumps({"task_id": "MBJP/1", "completion": "x", "language": "cobol"}) + "\n")
-    with pytest.raises(RecordedError, match="the language 'cobol'"):
-        recorded(path)
 
 
 @pytest.mark.slow
