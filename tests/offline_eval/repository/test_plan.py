@@ -108,7 +108,7 @@ def test_what_is_copied_from_the_frozen_project_is_what_it_was_whatever_is_saved
         (project / "d.py").touch()
         (project / "link.py").unlink()
         (project / ".coverage").touch()
-        assert changed_since(project, folder) == ["d.py", "link.py", "pkg/a.py"]
+        assert changed_since(project, folder) == ["d.py", "link.py", "pkg/.a.py.swp", "pkg/a.py"]
     assert not folder.exists()
     with (project / "data.bin").open("wb") as file:
         file.truncate(1 << 25)

@@ -86,7 +86,7 @@ def test_every_kind_of_pair_is_made_and_confirmed(build: OpenSandbox) -> None:
     (two,) = (pair for pair in record["pairs"] if pair["kind"] == "2-eq")
     assert {two["first"], two["second"]} == set(eq.values())
     assert len({pair["id"] for pair in record["pairs"]}) == len(record["pairs"])
-    assert build(program()) == record, "the seed alone decides"
+    assert build(program())["pairs"] == record["pairs"], "the seed alone decides"
 
 
 def test_a_change_that_no_test_sees_makes_no_pair_and_says_so(build: OpenSandbox) -> None:

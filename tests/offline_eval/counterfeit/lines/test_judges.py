@@ -24,7 +24,7 @@ from assay.offline_eval.counterfeit.lines.tables import (
     rule_table,
     verdicts_of,
 )
-from assay.offline_eval.counterfeit.lines.texts import Gap, Text, distinct
+from assay.offline_eval.counterfeit.lines.texts import Gap, Text
 
 RIGHT, HALF, FEW, CRASH, UNPARSED = (
     Outcomes(True, "passed", 4, 4),
@@ -117,8 +117,3 @@ def test_examples_are_the_counterfeits_that_looked_surest_the_shown_ones_first()
     assert [dict(table.rows)["badge"] for table in tables] == ["◆ likely", "none: drawn at t0.6, not shown"]
     assert dict(tables[0].rows)["−"] == "if y"
     assert list(examples_of([found[3]], lambda _: "")) == []
-
-
-def test_a_text_that_is_shown_and_drawn_counts_once() -> None:
-    shown, drawn = text(0, HALF, 0.9, stream=""), text(0, HALF, 0.9)
-    assert distinct([shown, drawn, drawn]) == [shown]

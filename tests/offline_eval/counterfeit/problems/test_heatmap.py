@@ -19,7 +19,7 @@ from ....inference.chat_server import ChatSpeech, chatting
 
 
 @pytest.mark.slow
-def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) -> None:
+def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made, other = published(tmp_path / "set.jsonl", 12), published(tmp_path / "other.jsonl", 8)
     other.write_text(other.read_text().replace("some-7b", "some-34b"))
     speech = ChatSpeech(reply=able)
@@ -29,6 +29,9 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) 
         run_problems(replace(first, out=tmp_path / "c", set=other))
         speech.reply = nonsense
         run_problems(replace(first, out=tmp_path / "b"))
+    for names, message in (("aa", "is named twice"), ("az", "z is not a run")):
+        assert main(["eval", "report", *(str(tmp_path / name) for name in names)]) != 0
+        assert message in capsys.readouterr().err
     assert main(["eval", "report", *(str(tmp_path / name) for name in "abc"), "--out", str(tmp_path / "all")]) == 0
     found = figures_of(tmp_path / "all")
     place = "H/J/vote/strict/balanced_accuracy"
@@ -38,22 +41,6 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path) 
     assert found[f"{place}/some-34b/acme/chat-tiny (run 2)"]["value"] is None
     # the second run has the programs of the first, the third has others
     assert {name: cell["value"] for name, cell in found.items() if name.startswith("HD/")} == {"HD/1/vote_without_reasoning": -0.5}
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [(("a", "a"), "is named twice"), (("a", "none"), "none is not a run"), (("a", "b"), "run the steps judge, execute or repair first")],
-)
-def test_runs_that_can_not_be_compared_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], names: tuple[str, str], message: str
-) -> None:
-    with chatting(ChatSpeech(reply=able)) as address:
-        options = Options(tmp_path / "a", set=published(tmp_path / "set.jsonl", 4), data=None, choice=ModelChoice(address))
-        for name in ("a", "b"):
-            run = run_problems(replace(options, out=tmp_path / name, votes=1, reasoning="without"))
-            (run.folder / "judge.jsonl").unlink()
-    assert main(["eval", "report", *(str(tmp_path / name) for name in names)]) != 0
-    assert message in capsys.readouterr().err
 
 
 @pytest.mark.slow
