@@ -37,10 +37,9 @@ def test_rate_and_time_left_are_those_of_whichever_bound_comes_first(
     done: int, wanted: int | None, spent_s: float, max_s: float | None, before: int, text: str
 ) -> None:
     assert progress_text(done, wanted, spent_s, max_s, "places", before=before) == text
-
-
-def test_a_narrow_terminal_loses_the_bar_before_the_numbers() -> None:
-    assert progress_text(10, 40, 5.0, None, "places", columns=36) == "10/40 places, 2.0 a second, 15 s left"[:36]
+    assert progress_text(10, 40, 5.0, None, "places", columns=36) == "10/40 places, 2.0 a second, 15 s left"[:36], "the bar goes first"
+    assert [counted(number, "place") for number in (0, 1, 2000)] == ["0 places", "1 place", "2,000 places"]
+    assert [duration(seconds) for seconds in (40, 170, 7500)] == ["40 s", "3 min", "2 h 5 min"]
 
 
 def test_off_a_terminal_a_line_comes_every_fifteen_seconds_and_at_the_end() -> None:
@@ -91,11 +90,6 @@ def test_the_name_of_a_file_drives_no_terminal() -> None:
     stream = io.StringIO()
     Progress("places", 4, None, stream).say("\x1b]0;title\x07 a.py")
     assert stream.getvalue() == "\\x1b]0;title\\x07 a.py\n"
-
-
-def test_counts_and_times_are_worded_for_people() -> None:
-    assert [counted(number, "place") for number in (0, 1, 2000)] == ["0 places", "1 place", "2,000 places"]
-    assert [duration(seconds) for seconds in (40, 170, 7500)] == ["40 s", "3 min", "2 h 5 min"]
 
 
 def test_what_was_asked_is_read_again_whatever_a_folder_is_called(tmp_path: Path) -> None:

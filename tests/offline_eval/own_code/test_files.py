@@ -52,22 +52,18 @@ def test_the_places_of_public_code_are_of_every_project_and_the_same_each_time()
     assert len({asked.id for asked in places}) == len(places)
 
 
-def test_it_is_small_and_of_measured_projects_alone_which_no_model_of_ours_was_trained_on() -> None:
+def test_public_code_is_small_of_measured_projects_alone_and_with_its_permissive_licences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert ARCHIVE.stat().st_size <= 2_000_000
     measured = {(project.name, project.version, project.sha256) for project in measured_projects()}
     assert {(project.name, project.version, project.sha256) for project in public_projects()} <= measured
-
-
-def test_each_project_has_its_files_and_the_text_of_a_permissive_licence() -> None:
     code, texts = public_code(), licences()
     assert {project.name: project.files for project in public_projects()} == {name: len(files) for name, files in code.items()}
     for project in public_projects():
         assert project.licence in ("MIT", "BSD-3-Clause", "Apache-2.0")
         of_project = [text for path, text in texts.items() if path.startswith(code[project.name][0].path.partition("/")[0])]
         assert any("permission" in text.lower() or "licens" in text.lower() for text in of_project)
-
-
-def test_another_file_in_its_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "public.xz"
     other.write_bytes(ARCHIVE.read_bytes()[:-1])
     monkeypatch.setattr(public, "ARCHIVE", other)
@@ -87,9 +83,6 @@ def test_each_task_is_told_with_the_languages_that_have_its_number() -> None:
     assert sentence(MADE, "m", {"line": BOTH}, ["python"], 9) == (
         "suggestions of m have a number for line in JavaScript and Python; none for line_rest, line_middle"
     )
-
-
-def test_where_nothing_was_asked_that_is_said() -> None:
     assert sentence(MADE, "m", {"line": BOTH}, [], 0).startswith(
         "nothing was asked, so nothing changed: suggestions of m have a number for line"
     )

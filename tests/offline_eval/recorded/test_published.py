@@ -60,12 +60,9 @@ def test_source_and_licence_come_from_beside_the_file_where_the_header_tells_non
     assert (found.source, found.licence) == ("github.com/some/where @ 123 : a.jsonl", "Apache License Version 2.0")
     told = recorded(written(path, HEADER | {"source": "me", "licence": "CC0"}, ANSWER))
     assert (told.source, told.licence) == ("me", "CC0")
-
-
-def test_a_score_is_a_confidence_on_the_scale_that_the_file_states(tmp_path: Path) -> None:
     scored = [ANSWER | {"index": index, "score": score} for index, score in enumerate((0, 3, 4))]
-    found = recorded(written(tmp_path / "a.jsonl", HEADER | {"scale": [0, 4]}, *scored, ANSWER | {"index": 3}))
-    assert [found.confidence(answer) for answer in found.of("HumanEval/0", "draw")] == [0, 0.75, 1, None]
+    scaled = recorded(written(path, HEADER | {"scale": [0, 4]}, *scored, ANSWER | {"index": 3}))
+    assert [scaled.confidence(answer) for answer in scaled.of("HumanEval/0", "draw")] == [0, 0.75, 1, None]
 
 
 @pytest.mark.parametrize(

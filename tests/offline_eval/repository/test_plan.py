@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import venv
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -165,23 +164,6 @@ def test_a_project_whose_path_is_not_utf_8_is_refused_at_once(project: Path, cap
     odd = project.rename(project.with_name(os.fsdecode(b"shop-\xff")))
     assert main(command(odd, "--dry-run")) == 2
     assert "is not UTF-8" in capsys.readouterr().err
-
-
-def test_an_environment_that_is_there_is_not_said_to_be_made(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def installs_nothing(command: Sequence[str], *_: object, **__: object) -> None:
-        if "venv" in command:
-            Path(command[-1]).mkdir()
-
-    monkeypatch.setattr("assay.analysis.oracle.environment._do", installs_nothing)
-    asked = ["calibrate", "repo", str(project), "--make-environment"]
-    assert main(asked) == 1
-    assert "making an environment with what the tests need" in capsys.readouterr().err
-    assert main(asked) == 1
-    said = capsys.readouterr().err
-    assert "using the environment of an earlier run" in said
-    assert "making an environment" not in said
 
 
 def test_a_dry_run_refuses_a_python_without_pytest_as_the_run_would(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

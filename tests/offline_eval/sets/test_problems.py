@@ -198,19 +198,10 @@ def test_a_body_is_judged_by_the_sets_tests(sandbox: PythonSandbox, name: str, f
 
 
 @needs_data(QUIXBUGS)
-@pytest.mark.parametrize("name", ["hanoi", "topological_ordering"])
-def test_the_published_tests_tell_a_repair_from_the_bug(sandbox: PythonSandbox, name: str) -> None:
-    problem = next(problem for problem in of("quixbugs", QUIXBUGS) if problem.group == name)
-    assert judge(problem, problem.truth + "  ", sandbox).exact_match is True
-    told = judge(replace(problem, truth="another line"), problem.truth, sandbox)
-    assert (told.exact_match, told.tests_pass) == (False, True)
-    assert judge(problem, problem.wrong, sandbox, limits=FAST).tests_pass is False
-
-
-@needs_data(QUIXBUGS)
 @pytest.mark.slow
 def test_every_repair_of_quixbugs_passes_and_no_bug_does(sandbox: PythonSandbox) -> None:
     for problem in of("quixbugs", QUIXBUGS):
+        assert judge(problem, problem.truth + "  ", sandbox).exact_match is True
         repaired = judge(replace(problem, truth="another line"), problem.truth, sandbox).tests_pass
         broken = judge(problem, problem.wrong, sandbox, limits=FAST).tests_pass
         assert (repaired, broken) == ((None, None) if problem.group == "shortest_path_length" else (True, False)), problem.id

@@ -133,6 +133,9 @@ def test_each_pair_is_asked_about_in_both_orders(built: Path, tmp_path: Path, ad
     page = (run.folder / "report" / "report.md").read_text()
     assert "96.0 %, 90.5 %" in page
     assert "inconsistent: printed as Avg." in page
+    before = files_of(run.folder)
+    assert main(["eval", "report", str(run.folder)]) == 0
+    assert files_of(run.folder) == before
 
 
 def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
@@ -148,17 +151,6 @@ def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
     page = (run.folder / "report" / "report.md").read_text()
     assert page.splitlines()[2].startswith("Many answers are neither True nor False (100.0 %")
     assert "p(True) of" in page
-
-
-def test_a_run_makes_pairs_and_asks_about_them_at_once(built: Path, tmp_path: Path, address: str) -> None:
-    options = Options(tmp_path / "run", data=(built / "HumanEval.jsonl",), choice=ModelChoice(address), limit=2, votes=1, pool=Pool(1))
-    run = run_pairs(options)
-    pairs = read_pairs(run.folder / "pairs.jsonl")
-    assert len({pair.problem for pair in pairs}) == 2
-    assert len(run.records(ANSWERS).read()) == sum(len(pair.orders) for pair in pairs)
-    before = files_of(run.folder)
-    assert main(["eval", "report", str(run.folder)]) == 0
-    assert files_of(run.folder) == before
 
 
 def test_two_models_are_compared_at_the_same_pairs(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:

@@ -139,12 +139,6 @@ def test_pairs_of_java_are_confirmed_too(build: OpenSandbox) -> None:
 PAIR = CodePair("a:1-eq:x", "mine", "python", "p", "1-eq", ("x",), "first\n", "second\n", ("passed", "passed"))
 
 
-def test_an_identity_is_asked_about_in_one_order_and_others_in_both() -> None:
-    assert PAIR.orders == ("ab", "ba")
-    assert (PAIR.programs("ab"), PAIR.programs("ba")) == (("first\n", "second\n"), ("second\n", "first\n"))
-    assert CodePair("i", "", "python", "", "identity", (), "a", "a", ("", "")).orders == ("ab",)
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -181,10 +175,11 @@ def test_an_answer_is_read_as_people_would_and_told_whether_the_paper_counts_it(
     assert counts_in_paper(text) is counts
 
 
-def test_p_true_is_of_both_words_alone_whole_or_begun() -> None:
+def test_pairs_are_asked_about_in_both_orders_but_identities_and_p_true_is_of_both_words_whole_or_begun() -> None:
+    assert (PAIR.programs("ab"), PAIR.programs("ba")) == (("first\n", "second\n"), ("second\n", "first\n"))
+    assert CodePair("i", "", "python", "", "identity", (), "a", "a", ("", "")).orders == ("ab",)
     top = [("True", math.log(0.3)), (" true", math.log(0.1)), ("F", math.log(0.1)), ("no", math.log(0.5))]
-    assert p_true(top) == pytest.approx(0.8)
-    assert p_true([("no", -0.1)]) is None
+    assert (p_true(top), p_true([("no", -0.1)])) == (pytest.approx(0.8), None)
 
 
 def test_every_rule_of_the_paper_is_one_of_ours_and_told_without_n() -> None:
