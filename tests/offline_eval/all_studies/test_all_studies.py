@@ -26,9 +26,13 @@ from assay.offline_eval.sets.projects import named
 from assay.offline_eval.study import Unanswered
 
 
-def test_the_shares_are_the_whole_time() -> None:
+def test_the_shares_are_the_whole_time_and_the_whole_is_the_sum_of_its_runs() -> None:
     assert sum(run.share for run in RUNS) == 100
     assert len({run.name for run in RUNS}) == len(RUNS)
+    costs = [cost(run, 100, 2, 0.5) for run in RUNS]
+    total = whole(costs)
+    assert (total.places, total.calls) == (100, sum(each.calls for each in costs)), "places are shared"
+    assert total.hours == pytest.approx(sum(each.hours for each in costs))
 
 
 @given(st.none() | st.floats(0.1, 10_000), st.integers(1, 20), st.integers(1, 16), st.floats(0.001, 60))
@@ -51,14 +55,6 @@ def test_more_time_and_a_faster_model_never_buy_fewer_places(minutes: float, fac
     bought = sizes(minutes, 20, 2, 1.0)
     for more in (sizes(minutes * factor, 20, 2, 1.0), sizes(minutes, 20, 2, 1.0 / factor)):
         assert all(more[name] >= places for name, places in bought.items())
-
-
-def test_the_whole_is_the_sum_of_its_runs_but_places_are_shared() -> None:
-    costs = {run.name: cost(run, 100, 2, 0.5) for run in RUNS}
-    total = whole(list(costs.values()))
-    assert total.places == 100
-    assert total.hours == pytest.approx(sum(each.hours for each in costs.values()))
-    assert total.calls == sum(each.calls for each in costs.values())
 
 
 NAMES = [run.name for run in RUNS]

@@ -69,16 +69,12 @@ def test_a_moved_map_is_told_from_the_one_it_came_from_and_both_by_name(parent: 
 @pytest.mark.slow
 def test_a_calibrator_without_enough_samples_is_told_in_short(parent: Calibrator, tmp_path: Path) -> None:
     few, enough = mine(parent, n=8), mine(parent, n=900)
-    assert (few.fit.calibrator.status, enough.fit.calibrator.status) == ("insufficient", "informative")
     text = written(tmp_path / "few", [few])
     assert f"**insufficient:** {few.fit.calibrator.reason}." in text
     assert "8 samples" in text
     for part in ("### Evidence", "### The dial", "### The map", ".svg"):
         assert part not in text
         assert part in written(tmp_path / "enough", [enough])
-    assert not list((tmp_path / "few").glob("*.svg"))
-    (told,) = json.loads((tmp_path / "few" / "report.json").read_text())["calibrators"]
-    assert told["calibrator"]["evidence"]["n"] == 8
 
 
 def place(*answers: dict[str, Any]) -> dict[str, Any]:

@@ -69,10 +69,17 @@ def test_commits_that_change_one_place_are_taken_with_the_lines_around(history: 
     assert not any("z =" in edit.changed for edit in edits_of(history, "history")), "two places, or white space alone"
 
 
-def test_missing_libraries_are_told_before_anything_is_asked(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@LIBRARIES
+def test_folders_without_a_history_or_missing_libraries_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="is not a folder; name folders of git repositories with --data"):
+        edits([tmp_path / "none"], 10, 0, None)
+    with pytest.raises(UsageError, match=f"two folders are named {tmp_path.name}"):
+        edits([tmp_path, tmp_path], 10, 0, None)
+    with pytest.raises(UsageError, match="--set edits needs --data"):
+        find(Options(tmp_path / "run", set="edits"))
     monkeypatch.setattr(sets, "find_spec", lambda _: None)
     with pytest.raises(StudyError, match=r"sacrebleu and rouge_score.*pip install 'assay\[studies\]'"):
-        edits([history], 10, 0, None)
+        edits([tmp_path], 10, 0, None)
 
 
 def test_an_edit_is_rebuilt_greedily_once_and_drawn_where_several_are_asked_for() -> None:
@@ -85,16 +92,6 @@ def test_an_edit_is_rebuilt_greedily_once_and_drawn_where_several_are_asked_for(
             made = [one["arm"] for one in write(plan, {edit.id: described}, asker, edit)["answers"]]
             assert [made.count("description"), made.count("baseline")] == arms
             assert [body["temperature"] for body in speech.chats[-plan.calls("edit") :]] == [temperature] * plan.calls("edit")
-
-
-@LIBRARIES
-def test_folders_without_a_history_are_told(history: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not a folder; name folders of git repositories with --data"):
-        edits([tmp_path / "none"], 10, 0, None)
-    with pytest.raises(UsageError, match="two folders are named history"):
-        edits([history, history], 10, 0, None)
-    with pytest.raises(UsageError, match="--set edits needs --data"):
-        find(Options(tmp_path / "run", set="edits"))
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from assay.offline_eval.study import finish
 from ...inference.chat_server import ChatSpeech, chatting
 from .round_trip_server import replying
 
+pytestmark = pytest.mark.slow
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 BODIES = ("return x // 2", "return -x", "return x * x", "return x + 1", "return x - 1", "return abs(x)")
@@ -73,7 +74,6 @@ def options(tmp_path: Path, data: Path, address: str) -> Options:
     return Options(tmp_path / "run", choice=ModelChoice(address), set="humaneval", data=[data])
 
 
-@pytest.mark.slow
 def test_what_comes_back_is_judged_and_told_with_and_without_copies(options: Options, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_problems(options)
     cells = figures_of(run.folder)
@@ -100,7 +100,6 @@ def test_what_comes_back_is_judged_and_told_with_and_without_copies(options: Opt
     assert "1 item of which a text has no label" in (run.folder / "report" / "report.md").read_text()
 
 
-@pytest.mark.slow
 def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(
     options: Options, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,7 +143,6 @@ def test_a_run_in_chat_takes_no_answers_in_text(options: Options, tmp_path: Path
         run_problems(replace(few, form="text"))
 
 
-@pytest.mark.slow
 def test_runs_of_several_models_stand_in_one_table(options: Options, tmp_path: Path) -> None:
     folders = []
     for number in range(5):
