@@ -217,7 +217,7 @@ def test_what_is_left_out_and_what_tests_contradict_is_told(tmp_path: Path) -> N
     assert "2 items without an answer" in told
     assert "suggestion: 200 places without this line" in told
     assert "1 line without any rewrite" in told
-    assert "rewrites without a score" in told
+    assert "1 rewrite without a score" in told
     written = write_study_report(tmp_path, content)
     page_text = next(path for path in written if path.name == "report.md").read_text()
     assert "tests contradict (1; at most 10 are shown)" in page_text
