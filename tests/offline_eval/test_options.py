@@ -137,44 +137,31 @@ def test_what_does_nothing_or_lacks_something_is_refused_in_a_line_that_says_wha
     ("command", "said"),
     [
         (
-            ["catcode", "--projects", "toolz", "--per-project", "2", "--of", "suggestion"],
+            "catcode --projects toolz --per-project 2 --of suggestion",
             ["calls        at most 4 generations, 256 new tokens, and 22 texts that are scored"],
         ),
         (
-            [
-                "catcode",
-                "--set",
-                "translate",
-                "--language",
-                "python",
-                "--to",
-                "javascript",
-                "--model",
-                "http://127.0.0.1:1",
-                "--data",
-                "PAIR",
-            ],
+            "catcode --set translate --language python --model http://127.0.0.1:1 --data PAIR",
             ["programs     at most 2 of 2 problems", "Translate from Python to JavaScript."],
         ),
         (
-            ["counterfeit", "--projects", "toolz", "--per-project", "3", "--draws", "4"],
+            "counterfeit --projects toolz --per-project 3 --draws 4",
             [
                 "places       at most 3, with line, line_rest at each",
                 "draw         the shown suggestion and 4 draws at each gap: at most 30 generations",
             ],
         ),
-        (["rtc", "--projects", "toolz", "--per-project", "2"], ["calls        6 descriptions, "]),
+        ("rtc --projects toolz --per-project 2", ["calls        6 descriptions, "]),
     ],
 )
 def test_a_dry_run_says_what_would_be_asked_and_makes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str], said: list[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, said: list[str]
 ) -> None:
     (empty := tmp_path / "empty").mkdir()
     monkeypatch.chdir(empty)
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty / "cache"))
-    if command[-1] == "PAIR":
-        command = [*command[:-1], *map(str, written(tmp_path, 2))]
-    assert main(["eval", *command, "--out", "run", "--dry-run"]) == 0
+    asked = [part for word in command.split() for part in (map(str, written(tmp_path, 2)) if word == "PAIR" else (word,))]
+    assert main(["eval", *asked, "--out", "run", "--dry-run"]) == 0
     told = capsys.readouterr().err
     assert all(line in told for line in said)
     assert list(empty.iterdir()) == []

@@ -13,9 +13,8 @@ import pytest
 from source_distribution import make_sdist
 from tiny_gguf import TinyModel, write_tiny_gguf
 
-from assay.calibration.registry import Registry
 from assay.calibration.samples import Sample, read_samples
-from assay.inference.opening import ModelChoice, open_model
+from assay.inference.opening import ModelChoice
 from assay.offline_eval.answers import Answer, Generated
 from assay.offline_eval.asked_line import ANSWERS, Asking, Gaps, answer_at
 from assay.offline_eval.calibration.study import Options, run_study
@@ -24,7 +23,6 @@ from assay.offline_eval.model import model_of
 from assay.offline_eval.run import TIMINGS, Run
 from assay.offline_eval.sets.code import code_of
 from assay.offline_eval.sets.lines import TASKS, Place, places_of
-from assay.suggestion.suggest import suggest_at
 
 from ...inference.completion_server import Speech, serving
 
@@ -53,32 +51,6 @@ def generations(run: Run) -> list[Generated]:
 def roomy_gguf(tmp_path: Path) -> Path:
     """A tiny model whose context holds a question behind the prompt."""
     return write_tiny_gguf(tmp_path / "roomy.gguf", TinyModel(context_length=2048))
-
-
-def test_the_study_measures_what_the_editor_would_show(tmp_path: Path, tiny_gguf: Path) -> None:
-    given = asked(tmp_path, tiny_gguf, tasks=TASKS, memory="off")  # tests/house/test_measured_is_shown.py: with a memory
-    run = run_study(given)
-    made = {one["id"]: one for one in generations(run)}
-    samples = [sample for path in (run.folder / "samples").iterdir() for sample in read_samples(path)]
-    assert {sample.id: sample.labels for sample in samples} == {
-        name: {"exact_match": one["labels"]["exact_match"], "tests_pass": None, "kept": None}
-        for name, one in made.items()
-        if one["inserted"] is not None
-    }
-    shown = 0
-    with open_model(tiny_gguf, threads=1) as model:
-        for place in places_of(given.projects[0], tmp_path / "cache", 6, 0):
-            for task, gap in place.gaps:
-                one, text = made[f"{place.id}:{task}"], place.text[: gap.start] + place.text[gap.end :]
-                live = suggest_at(model, Registry((), ()), text, gap.start, language="python")
-                assert one["inserted"] == (live.text if live else None)
-                if live:
-                    accepted = text[: gap.start] + live.text + text[gap.start :]
-                    lines = [[line.rstrip() for line in file.split("\n")] for file in (accepted, place.text)]
-                    assert one["labels"]["exact_match"] == (lines[0] == lines[1])
-                    assert one["measures"]["total_logprob"] == pytest.approx(live.measures["total_logprob"], abs=2e-3)
-                    shown += 1
-    assert shown
 
 
 def test_what_the_model_says_of_its_own_is_in_the_samples_and_the_fields_are_those_that_are_documented(

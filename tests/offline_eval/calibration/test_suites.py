@@ -25,7 +25,7 @@ from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.lines import TASKS
 from assay.offline_eval.sets.projects import Project
-from assay.offline_eval.sets.suites import Finding, Items, Suite, watched
+from assay.offline_eval.sets.suites import Finding, Suite, watched
 
 pytest.importorskip("libcst", reason="libcst is not installed")
 
@@ -122,18 +122,13 @@ def test_a_project_that_was_left_out_when_a_run_began_stays_out_and_the_run_goes
 
 
 @pytest.mark.slow
-def test_a_suite_that_can_not_judge_is_left_out_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    good, bad = suite_in(tmp_path), suite_in(tmp_path / "bad")
+def test_beside_an_older_release_only_lines_are_asked_for_that_it_does_not_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = replace(suite_in(tmp_path / "bad"), project="bad")
     (bad.folder / "tests" / "test_sums.py").unlink()
-    found: Items = watched([good, replace(bad, project="bad")], Pool(), Finding(1, 0), ("line",))
+    found = watched([suite_in(tmp_path), bad], Pool(), Finding(4, 0), ("line",))
     assert set(found.suites) == {"shop"}
-    assert {place.project for place in found.places} == {"shop"}
-    assert "left out: bad: " in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_beside_an_older_release_only_lines_are_asked_for_that_it_does_not_have(tmp_path: Path) -> None:
-    everywhere = watched([suite_in(tmp_path)], Pool(), Finding(4, 0), ("line",)).places
+    assert "left out: bad: " in capsys.readouterr().err, "a suite that can't judge"
+    everywhere = found.places
     kept = everywhere[0]
     (tmp_path / "older" / "shop").mkdir(parents=True)
     (tmp_path / "older" / "shop" / "sums.py").write_text(

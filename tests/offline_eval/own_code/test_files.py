@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,12 +16,11 @@ from assay.offline_eval.errors import StudyError
 from assay.offline_eval.own_code import files as public
 from assay.offline_eval.own_code.files import (
     ARCHIVE,
+    MANIFEST,
     Folder,
     authorship,
     current_folder,
-    licences,
     public_code,
-    public_projects,
 )
 from assay.offline_eval.own_code.numbers import Made
 from assay.offline_eval.own_code.report import Ending, sentence, why_ended
@@ -47,7 +49,7 @@ def test_the_users_code_and_public_code_take_turns_so_that_any_beginning_has_bot
 @pytest.mark.slow
 def test_the_places_of_public_code_are_of_every_project_and_the_same_each_time() -> None:
     places = list(public_places(0))
-    assert {asked.place.project for asked in places[:60]} == {project.name for project in public_projects()}
+    assert {asked.place.project for asked in places[:60]} == set(public_code())
     assert [asked.id for asked in places[:20]] == [asked.id for asked, _ in zip(public_places(0), range(20), strict=False)]
     assert len({asked.id for asked in places}) == len(places)
 
@@ -56,14 +58,15 @@ def test_public_code_is_small_of_measured_projects_alone_and_with_its_permissive
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ARCHIVE.stat().st_size <= 2_000_000
+    listed = tomllib.loads(MANIFEST.read_text())["project"]
     measured = {(project.name, project.version, project.sha256) for project in measured_projects()}
-    assert {(project.name, project.version, project.sha256) for project in public_projects()} <= measured
-    code, texts = public_code(), licences()
-    assert {project.name: project.files for project in public_projects()} == {name: len(files) for name, files in code.items()}
-    for project in public_projects():
-        assert project.licence in ("MIT", "BSD-3-Clause", "Apache-2.0")
-        of_project = [text for path, text in texts.items() if path.startswith(code[project.name][0].path.partition("/")[0])]
-        assert any("permission" in text.lower() or "licens" in text.lower() for text in of_project)
+    assert {(project["name"], project["version"], project["sha256"]) for project in listed} <= measured
+    code, packed = public_code(), [json.loads(line) for line in lzma.decompress(ARCHIVE.read_bytes()).splitlines()]
+    assert {project["name"]: project["files"] for project in listed} == {name: len(files) for name, files in code.items()}
+    for project in listed:
+        assert project["licence"] in ("MIT", "BSD-3-Clause", "Apache-2.0")
+        texts = [file["text"] for file in packed if file["project"] == project["name"] and not file["path"].endswith(".py")]
+        assert any("permission" in text.lower() or "licens" in text.lower() for text in texts)
     other = tmp_path / "public.xz"
     other.write_bytes(ARCHIVE.read_bytes()[:-1])
     monkeypatch.setattr(public, "ARCHIVE", other)

@@ -78,24 +78,6 @@ def test_every_body_written_at_the_margin_comes_back_and_no_docstring_of_it_is_s
         assert not any(quotes in shown for quotes in ('"""', "'''")), item.id
 
 
-@needs_data(FILE)
-def test_a_body_and_a_whole_function_are_judged_by_the_tests() -> None:
-    found = functions_of(DATA / FILE, 1)
-    (item,) = found.items
-    (problem,) = problems("humaneval", DATA / FILE, 1)
-    whole = f"def {problem.entry_point}(numbers, threshold):\n{problem.truth}"
-    texts = {
-        "body": f"[CODE]\n{problem.truth}    # as it was\n[/CODE]",
-        "whole": f"[CODE]\n{whole}[/CODE]",
-        "wrong": "[CODE]\npass\n[/CODE]",
-    }
-    label = found.judge.start()
-    units = {name: found.judge.unit(name, item, "description", str(item.code_in(text))) for name, text in texts.items()}
-    said = {name: label(unit)["tests_pass"] for name, unit in units.items()}
-    label.close()  # type: ignore[attr-defined]
-    assert said == {"body": True, "whole": True, "wrong": False}
-
-
 @pytest.mark.parametrize(("benchmark", "r", "rho", "tau"), [("HumanEval", 0.959, 0.964, 0.905), ("ARCADE", 0.959, 0.929, 0.810)])
 def test_table_2_gives_these_correlations(benchmark: str, r: float, rho: float, tau: float) -> None:
     found = table_2(benchmark)

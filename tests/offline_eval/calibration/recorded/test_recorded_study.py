@@ -155,21 +155,6 @@ def test_answers_without_scores_or_of_one_kind_alone_can_not_be_judged(tmp_path:
         labelled.run_labelled(replace(options, files=[right]))
 
 
-def test_a_dry_run_says_what_would_be_run_and_writes_nothing(options: Options, capsys: pytest.CaptureFixture[str]) -> None:
-    files = [str(path) for path in options.files]
-    command = ["eval", "calibration", "--set", "humaneval", "--data", str(options.data), "--recorded", *files, "--out", str(options.out)]
-    assert main([*command, "--dry-run"]) == 0
-    said = capsys.readouterr().err
-    assert "answers      24 recorded answers to them, 19 distinct texts" in said
-    assert "no model is asked" in said
-    in_full = f"{problem(0)['prompt']}    return x // 2\n".replace("\n", "\n  ")
-    assert said.endswith(f"in full:\n{in_full}\n")
-    assert main([*command, "--dry-run", "--json"]) == 0
-    plan = json.loads(capsys.readouterr().out)
-    assert (plan["study"], plan["answers"], plan["texts"], plan["own_tests"], plan["most_programs_run"]) == ("recorded", 24, 19, 12, 76)
-    assert not options.out.exists()
-
-
 @needs_data(VOTES, CRUXEVAL)
 def test_votes_on_cruxeval_are_judged_without_a_run(tmp_path: Path) -> None:
     command = ["eval", "calibration", "--set", "cruxeval", "--data", str(DATA / CRUXEVAL), "--recorded", str(DATA / VOTES)]
