@@ -275,4 +275,5 @@ def test_a_docstring_never_breaks_the_program_that_gets_it(program: str) -> None
     assert defined["f"](3) == 3
     assert inspect.getdoc(defined["f"]) == "What is asked.\n>>> f(1)\n2"
     assert with_specification(made, PROMPT, "f") == made
-    assert with_specification(program, PROMPT, "other") == program
+    other = "def g(x):\n    return x\n"
+    assert with_specification(other, PROMPT, "f") == other
