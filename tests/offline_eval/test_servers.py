@@ -27,6 +27,7 @@ from assay.suggestion.memory.memories import own_weights
 from ..inference.completion_server import Handler, Speech, serving
 
 
+@pytest.mark.slow
 def test_a_workers_transformers_model_is_run_by_one_thread(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     from tiny_hf import write_tiny_hf
@@ -145,6 +146,7 @@ def renamed(answer: Any) -> Any:
     return answer | {"data": [entry | {"id": "acme/other"} for entry in answer["data"]]} if "data" in answer else answer
 
 
+@pytest.mark.slow
 def test_servers_of_different_models_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
     one, other = Speech(), Speech(garble=renamed)
     with serving(one) as first, serving(other) as second, pytest.raises(OtherModelServed, match=f"{second}: serves acme/other"):

@@ -39,7 +39,6 @@ def test_the_users_code_and_public_code_take_turns_so_that_any_beginning_has_bot
     first = [asked for asked, _ in zip(in_turn([own], public_places(0)), range(27), strict=False)]
     mine = [asked for asked in first if asked.author != "public"]
     assert len(mine) == 18
-    assert [asked.id for asked in mine] == [asked.id for asked in own_places(folder, authorship(folder, ("python",)), 0)][:18]
     assert {asked.place.project for asked in mine} == {folder.name}
     # no file speaks for a project
     by_file = [asked.place.path for asked in own_places(folder, authorship(folder, ("python",)), 0)]
