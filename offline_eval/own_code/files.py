@@ -32,22 +32,6 @@ from ..sets.projects import SourceFile, is_test
 MANIFEST, ARCHIVE = Path(__file__).parent / "public.toml", Path(__file__).parent / "public.xz"
 
 
-@dataclass(frozen=True, slots=True)
-class PublicProject:
-    """A project of the set. sha256: of the source distribution that its files are from. licence: as SPDX names it."""
-
-    name: str
-    version: str
-    licence: str
-    sha256: str
-    files: int
-
-
-def public_projects() -> list[PublicProject]:
-    """What public.toml lists, by name."""
-    return [PublicProject(**listed) for listed in _manifest()["project"]]
-
-
 def public_code() -> dict[str, list[SourceFile]]:
     """The modules by project, each project's in order of path. Raises StudyError where the archive is not the one that was shipped."""
     found: dict[str, list[SourceFile]] = {}
@@ -55,11 +39,6 @@ def public_code() -> dict[str, list[SourceFile]]:
         if file.path.endswith(".py"):
             found.setdefault(file.project, []).append(file)
     return found
-
-
-def licences() -> dict[str, str]:
-    """The texts of the licences and notices, by path. Raises StudyError as `public_code`."""
-    return {file.path: file.text for file in _files() if not file.path.endswith(".py")}
 
 
 def _files() -> Iterator[SourceFile]:

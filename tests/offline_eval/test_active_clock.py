@@ -27,11 +27,3 @@ def test_time_in_which_the_process_was_stopped_does_not_count(monkeypatch: pytes
     assert clock() == 2.0
     machine.now += 3600.0
     assert clock() <= 4.0
-
-
-def test_it_goes_on_by_itself_until_the_block_ends() -> None:
-    with ActiveClock() as clock:
-        begun = clock()
-        while clock() == begun:
-            pass
-    assert clock() > begun

@@ -49,16 +49,6 @@ def test_a_worker_with_another_model_or_another_assay_refuses(model: AskedModel)
         Asking(replace(model, version="0.0"), ask)()
 
 
-def test_a_worker_asks_in_the_form_of_the_run(tmp_path: Path) -> None:
-    metadata = {"tokenizer.chat_template": "{{ messages[0].content }}<|fim_prefix|>"}
-    choice = ModelChoice(str(write_tiny_gguf(tmp_path / "tiny.gguf", TinyModel(metadata=metadata))))
-    for wanted, form in ((None, "chat"), ("text", "text")):
-        found = asked_model(choice, wanted)  # type: ignore[arg-type]
-        asker, _ = found.open()
-        assert (found.form, asker.form) == (form, form)
-        asker.close()
-
-
 def test_the_form_is_told_first_and_where_models_of_one_name_differ_in_it() -> None:
     runs = [
         {"model_name": name, "model": "ab", "prompt": "cd", "form": form} for name, form in (("a", "chat"), ("a", "text"), ("b", "text"))

@@ -60,17 +60,7 @@ def answered(folder: Path) -> list[str]:
     return [answer["id"] for answer in Run(folder / "run").records(ANSWERS).read()]
 
 
-def test_a_run_that_lost_every_place_fails_and_does_not_say_that_there_are_no_more(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(Unanswered, match="no place has an answer"):
-        asked(tmp_path, 3, {"p00", "p01", "p02"})
-    said = capsys.readouterr().err
-    assert "3 places without an answer" in said
-    assert "no more than" not in said
-
-
-def test_a_step_that_fails_wholly_leaves_a_report_on_the_steps_before_it(tmp_path: Path) -> None:
+def test_a_step_that_fails_wholly_leaves_a_report_on_the_steps_before_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study, later = Study(), Step("labels", "text", Answer)
     study.steps = (ANSWERS, later)
     items, run = [Place("p00"), Place("p01")], Run.begin(tmp_path / "run", QUESTION)
@@ -78,17 +68,11 @@ def test_a_step_that_fails_wholly_leaves_a_report_on_the_steps_before_it(tmp_pat
     with pytest.raises(Unanswered, match="the step answers failed, for no place has an answer"):
         conduct(study, run, [lambda: Work(ANSWERS, items, fails, Pool(), 2)], as_json=False)
     assert not (run.folder / "reported").exists()
+    assert "no more than" not in capsys.readouterr().err
     works = [Work(ANSWERS, items, Places(tmp_path / "asked", frozenset()), Pool(), 2), Work(later, items, fails, Pool(), 2)]
     with pytest.raises(Unanswered, match="the step labels failed, for no text has an answer"):
         conduct(study, run, [lambda: works[0], lambda: works[1]], as_json=False)
     assert (run.folder / "reported").read_text() == "2 False"
-
-
-def test_that_there_are_no_more_places_is_said_only_where_none_was_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked(tmp_path, 3, {"p01"})
-    assert "no more than" not in capsys.readouterr().err
-    asked(tmp_path, 3, set())
-    assert "there are no more than 3 places" in capsys.readouterr().err
 
 
 def test_places_that_were_lost_are_asked_last_by_the_next_run_and_do_not_end_it(tmp_path: Path) -> None:
@@ -105,12 +89,14 @@ def test_places_that_were_lost_are_asked_last_by_the_next_run_and_do_not_end_it(
     assert Run(tmp_path / "run").lost(ANSWERS) == set()
 
 
-@pytest.mark.parametrize("damaged", ["", "[", "{}", "7", '[["p00"]]', "\x00"])
-def test_a_damaged_list_of_lost_places_leaves_them_in_their_order(tmp_path: Path, damaged: str) -> None:
+@pytest.mark.parametrize("damaged", ["[", "7"])
+def test_a_damaged_list_of_lost_places_leaves_them_in_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str], damaged: str) -> None:
     Run.begin(tmp_path / "run", QUESTION)
     (tmp_path / "run" / "lost.json").write_text(damaged)
     assert asked(tmp_path, 3, {"p01"}) == ["p00", "p01", "p02"]
-    assert asked(tmp_path, 4, {"p01"}) == ["p03", "p01"]
+    assert "no more than" not in capsys.readouterr().err, "which is said only where none was lost"
+    assert asked(tmp_path, 4, set()) == ["p03", "p01"]
+    assert "there are no more than 4 places" in capsys.readouterr().err
 
 
 def test_a_resumed_run_says_how_many_places_are_done_and_counts_from_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,15 +119,6 @@ def test_only_what_a_kill_or_the_disk_damaged_is_asked_again(tmp_path: Path, cap
     assert asked(tmp_path, 4, set()) == ["p01", "p03"]
     assert f"note: line 2 of {path} was damaged and is left out" in capsys.readouterr().err
     assert sorted(path.read_bytes().splitlines(keepends=True)) == [first, second, third, fourth]
-
-
-def test_a_report_is_made_of_what_there_is_where_the_work_ends_early(tmp_path: Path) -> None:
-    cursed = frozenset(f"p{i:02}" for i in range(1, MAX_LOST_IN_A_ROW + 1))
-    run = Run.begin(tmp_path / "run", QUESTION)
-    work = Work(ANSWERS, [Place(f"p{i:02}") for i in range(20)], Places(tmp_path / "asked", cursed), Pool(), 20)
-    with pytest.raises(Unanswered, match="10 places in a row"):
-        conduct(Study(), run, [lambda: work], as_json=True)
-    assert (run.folder / "reported").read_text() == "1 True"
 
 
 def generation(number: int, **changed: Any) -> dict[str, Any]:

@@ -52,33 +52,15 @@ def test_other_files_are_read_where_the_scope_is_the_project(model: Model) -> No
     assert suggested(model, "project", {"db.py": USE}) == HIDDEN
     assert suggested(model, "file", {"db.py": USE}) != HIDDEN
     assert suggested(model, "off", {"db.py": USE}) != HIDDEN
+    memory = StudyMemory(model, "project", lambda _: [("db.py", USE)])
+    made = next(gap().suggestions(model, memory=memory.at(gap(), "p", "main.py"))).generation
+    assert made.memory == memory_fingerprint(model, "project") != memory_fingerprint(model, "off") == "", "it says what it was mixed with"
 
 
 def test_what_was_taken_out_is_not_found_in_the_file_itself_nor_in_a_copy(model: Model) -> None:
     alone = suggested(model, "project", {"other.py": "x = 1\n"})
     assert suggested(model, "project", {"other.py": "x = 1\n", "main.py": OPEN}) == alone != HIDDEN
     assert suggested(model, "project", {"other.py": "x = 1\n", "backup/old.py": OPEN}) == alone
-
-
-def test_a_generation_says_what_it_was_mixed_with(model: Model) -> None:
-    for scope in ("project", "file", "off"):
-        memory = StudyMemory(model, scope, lambda _: [("db.py", USE)])
-        made = next(gap().suggestions(model, memory=memory.at(gap(), "p", "main.py"))).generation
-        assert made.memory == memory_fingerprint(model, scope)
-    assert memory_fingerprint(model, "off") == ""
-
-
-def test_a_project_is_read_once_until_another_is_asked_about(model: Model) -> None:
-    read: list[str] = []
-
-    def files(name: str) -> list[tuple[str, str]]:
-        read.append(name)
-        return [("db.py", USE)]
-
-    memory = StudyMemory(model, "project", files)
-    for name in ("p", "p", "q", "q", "p"):
-        memory.at(gap(), name, "main.py")
-    assert read == ["p", "q", "p"]
 
 
 def test_a_project_that_is_too_large_is_an_error_that_says_what_to_do(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

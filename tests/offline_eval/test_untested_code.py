@@ -77,7 +77,7 @@ def test_a_counterfeit_parses_and_is_not_what_stood_there(folders: list[str], tm
     assert "tests that touch" not in page
 
 
-@pytest.mark.parametrize("task", ["line", "line_rest"])
+@pytest.mark.parametrize("task", ["line_rest"])
 def test_code_around_a_line_or_a_part_of_it_is_rewritten_and_the_line_stays(folders: list[str], tmp_path: Path, task: str) -> None:
     out = tmp_path / "run"
     assert main(["eval", "catcode", "--code", *folders, "--task", task, "--out", str(out)]) == 0
@@ -97,10 +97,8 @@ def test_code_around_a_line_or_a_part_of_it_is_rewritten_and_the_line_stays(fold
 @pytest.mark.parametrize(
     ("study", "options", "said"),
     [
-        ("counterfeit", ["--set", "humaneval"], "--code is of your own folders, instead of a set"),
         ("counterfeit", ["--steps", "label"], "--code has no step label"),
         ("catcode", ["--of", "truth"], "--of does nothing for --code"),
-        ("catcode", ["--steps", "label"], "--code has no step label"),
     ],
 )
 def test_what_needs_tests_is_refused(
@@ -108,13 +106,6 @@ def test_what_needs_tests_is_refused(
 ) -> None:
     assert main(["eval", study, "--code", *folders, *options, "--out", str(tmp_path / "run")]) == 2
     assert said in capsys.readouterr().err
-
-
-def test_a_part_within_brackets_is_asked_of_untested_code_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "counterfeit", "--tasks", "line_middle", "--out", str(tmp_path / "run")]) == 2
-    assert "line_middle is for --code alone" in capsys.readouterr().err
-    assert main(["eval", "catcode", "--task", "line_rest", "--out", str(tmp_path / "run")]) == 2
-    assert "--task does nothing for --set lines" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("study", ["counterfeit", "catcode"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,20 +26,23 @@ from assay.offline_eval.sets.projects import named
 from assay.offline_eval.study import Unanswered
 
 
-def test_the_shares_are_the_whole_time() -> None:
+def test_the_shares_are_the_whole_time_and_the_whole_is_the_sum_of_its_runs() -> None:
     assert sum(run.share for run in RUNS) == 100
     assert len({run.name for run in RUNS}) == len(RUNS)
+    costs = [cost(run, 100, 2, 0.5) for run in RUNS]
+    total = whole(costs)
+    assert (total.places, total.calls) == (100, sum(each.calls for each in costs)), "places are shared"
+    assert total.hours == pytest.approx(sum(each.hours for each in costs))
 
 
-def test_without_a_time_all_places_are_taken_that_are_worth_it() -> None:
-    assert sizes(None, 20, 2, 0.1) == {run.name: run.most for run in RUNS}
-
-
-@given(st.floats(0.1, 10_000), st.integers(1, 20), st.integers(1, 16), st.floats(0.001, 60))
+@given(st.none() | st.floats(0.1, 10_000), st.integers(1, 20), st.integers(1, 16), st.floats(0.001, 60))
 def test_no_run_takes_longer_than_its_share_unless_it_has_the_least_of_places(
-    minutes: float, projects: int, workers: int, generation_s: float
+    minutes: float | None, projects: int, workers: int, generation_s: float
 ) -> None:
     bought = sizes(minutes, projects, workers, generation_s)
+    if minutes is None:
+        assert bought == {run.name: run.most for run in RUNS}
+        return
     for run in RUNS:
         places = bought[run.name]
         assert 1 <= places <= min(run.most, bought[RUNS[0].name])
@@ -52,14 +55,6 @@ def test_more_time_and_a_faster_model_never_buy_fewer_places(minutes: float, fac
     bought = sizes(minutes, 20, 2, 1.0)
     for more in (sizes(minutes * factor, 20, 2, 1.0), sizes(minutes, 20, 2, 1.0 / factor)):
         assert all(more[name] >= places for name, places in bought.items())
-
-
-def test_the_whole_is_the_sum_of_its_runs_but_places_are_shared() -> None:
-    costs = {run.name: cost(run, 100, 2, 0.5) for run in RUNS}
-    total = whole(list(costs.values()))
-    assert total.places == 100
-    assert total.hours == pytest.approx(sum(each.hours for each in costs.values()))
-    assert total.calls == sum(each.calls for each in costs.values())
 
 
 NAMES = [run.name for run in RUNS]
@@ -102,10 +97,11 @@ def takes(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_study_gets_what_was_asked_and_its_share_of_the_time(
-    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     takes(0.5, monkeypatch)
-    run = run_all(options)
+    run = run_all(replace(options, as_json=True))
+    assert json.loads(capsys.readouterr().out) == {"run": str(options.out), "runs": [str(options.out / name) for name in NAMES]}
     assert list(made) == NAMES
     wanted = sizes(30.0, 2, 2, 0.5)
     assert places_of(run) == wanted
@@ -117,8 +113,8 @@ def test_each_study_gets_what_was_asked_and_its_share_of_the_time(
     assert (made["calibration_asked"].arms, made["calibration_asked"].reflective) == (("docstring", "no_docstring", "no_suffix"), True)
 
 
-def test_a_resumed_run_takes_as_many_places_whatever_the_model_takes_now(
-    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_a_resumed_run_takes_as_many_places_whatever_the_model_takes_now_and_so_says_its_plan(
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     takes(0.5, monkeypatch)
     before = places_of(run_all(options))
@@ -126,20 +122,18 @@ def test_a_resumed_run_takes_as_many_places_whatever_the_model_takes_now(
     made.clear()
     assert places_of(run_all(options)) == before
     assert {name: each.per_project for name, each in made.items()} == before
+    capsys.readouterr()
+    plan.tell_all(replace(options, as_json=True))
+    planned = json.loads(capsys.readouterr().out)["runs"]
+    assert {name: each["places"] for name, each in planned.items()} == {name: 2 * each for name, each in before.items()}
 
 
-@pytest.mark.parametrize(
-    ("change", "said"), [({"minutes": 60.0}, "minutes: 30 -> 60"), ({"seed": 6}, "seed: 5 -> 6"), ({"memory": "off"}, "asked something")]
-)
-def test_another_question_is_refused(
-    options: Options, made: dict[str, Any], change: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_question_is_refused(options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     takes(0.5, monkeypatch)
     run_all(options)
-    with pytest.raises(RunError, match=said):
-        run_all(replace(options, **change))
-    with pytest.raises(RunError, match=said):
-        plan.tell_all(replace(options, **change))
+    for use in (run_all, plan.tell_all):
+        with pytest.raises(RunError, match="minutes: 30 -> 60"):
+            use(replace(options, minutes=60.0))
 
 
 def test_a_study_that_fails_keeps_none_of_the_others_from_their_work(
@@ -154,15 +148,6 @@ def test_a_study_that_fails_keeps_none_of_the_others_from_their_work(
     with pytest.raises(Unanswered, match="no text has an answer"):
         run_all(options)
     assert list(made) == [name for name in NAMES if name != "counterfeit"]
-
-
-def test_with_json_there_is_one_document_on_stdout(
-    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    takes(0.5, monkeypatch)
-    run_all(replace(options, as_json=True))
-    document = json.loads(capsys.readouterr().out)
-    assert document == {"run": str(options.out), "runs": [str(options.out / name) for name in NAMES]}
 
 
 def test_a_plan_makes_nothing_and_tells_calls_hours_and_where_the_rates_come_from(
@@ -180,26 +165,11 @@ def test_a_plan_makes_nothing_and_tells_calls_hours_and_where_the_rates_come_fro
     assert "hours" in capsys.readouterr().err
 
 
-def test_a_plan_of_a_run_that_has_begun_tells_its_own_places(
-    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    takes(0.5, monkeypatch)
-    places = places_of(run_all(options))
-    takes(50.0, monkeypatch)
-    capsys.readouterr()
-    plan.tell_all(replace(options, as_json=True))
-    told = json.loads(capsys.readouterr().out)
-    assert {name: each["places"] for name, each in told["runs"].items()} == {name: 2 * each for name, each in places.items()}
-
-
-@pytest.mark.parametrize("line", ["catcode_per_project = 0", 'catcode_per_project = "many"', ""])
 def test_a_run_whose_places_were_changed_by_hand_is_refused(
-    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch, line: str
+    options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes(0.5, monkeypatch)
-    run = run_all(options)
-    path = run.folder / RUN
-    kept: Callable[[str], bool] = lambda text: not text.startswith("catcode_per_project")  # noqa: E731
-    path.write_text("\n".join([*filter(kept, path.read_text().splitlines()), line]))
+    path = run_all(options).folder / RUN
+    path.write_text(re.sub("^catcode_per_project = .*$", 'catcode_per_project = "many"', path.read_text(), flags=re.MULTILINE))
     with pytest.raises(RunError, match=r"run\.toml: must be whole numbers of at least 1: catcode_per_project"):
         places_of(Run.opened(options.out))

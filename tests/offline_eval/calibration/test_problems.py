@@ -16,7 +16,6 @@ from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.problems import ANSWERS, LABELS, Options, gap_of, indentation_of, run_problems
 from assay.offline_eval.run import Run
-from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.sets.problems import problems
 
 pytestmark = pytest.mark.slow
@@ -62,14 +61,6 @@ def options(tmp_path: Path, halves: Path) -> Options:
     return Options(tmp_path / "run", set="humaneval", data=data, choice=ModelChoice(str(halves)), memory="off")
 
 
-def files_of(run: Run) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(run.folder)): path.read_bytes()
-        for path in run.folder.rglob("*")
-        if path.is_file() and path.name != "timings.jsonl" and path.suffix != ".svg"
-    }
-
-
 def samples_of(run: Run) -> list[Sample]:
     return read_samples(sorted((run.folder / "samples").iterdir()))
 
@@ -87,15 +78,6 @@ def test_functions_are_completed_and_judged_by_their_tests(options: Options, cap
     assert (run.folder / "report" / "report.md").is_file()
     assert "3 labelled suggestions of 3 projects, passes tests 66.7%" in capsys.readouterr().err
     assert {item["id"] for item in run.items(dict)} == {f"HumanEval/{n}" for n in range(3)}
-
-
-@pytest.mark.parametrize("lost", ["answers.jsonl", "labels.jsonl"])
-def test_a_run_that_lost_its_records_is_resumed_to_the_same_bytes(options: Options, lost: str) -> None:
-    run = run_problems(options)
-    before = files_of(run)
-    path = run.folder / lost
-    path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    assert files_of(run_problems(options)) == before
 
 
 def test_the_model_is_asked_about_its_answers_and_alternatives_have_their_rank(options: Options, tmp_path: Path) -> None:
@@ -122,12 +104,6 @@ def test_a_repair_without_tests_is_judged_by_exact_match_alone(options: Options,
     assert {(sample.language, sample.project, sample.labels["tests_pass"]) for sample in samples_of(run)} == {("java", "Half", None)}
     assert not run.records(LABELS).path.exists()
     assert [answer["function"] for answer in run.records(ANSWERS).read()] == ["", ""]
-
-
-def test_a_set_that_is_not_there_is_said_with_where_to_get_it(options: Options, tmp_path: Path) -> None:
-    with pytest.raises(SetError, match=r"Assay brings no set with it: humaneval is HumanEval\.jsonl\.gz"):
-        run_problems(replace(options, data=tmp_path / "nowhere"))
-    assert not options.out.exists()
 
 
 @pytest.mark.filterwarnings("ignore:invalid escape")

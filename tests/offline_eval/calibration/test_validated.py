@@ -31,12 +31,9 @@ def test_with_few_projects_the_interval_of_a_rate_is_of_samples_and_with_more_of
     many = [structs.replace(samples[0], project=f"p{i % 5}", labels={"exact_match": i % 5 < 2}) for i in range(500)]
     low, high = rate(many)["low"], rate(many)["high"]
     assert high - low > 3 * (wilson(200, 500)[1] - wilson(200, 500)[0])
+    choices = [structs.replace(sample(f"p{i}", exact=False), rank=rank) for i in range(5) for rank in (1, 2, 3)]
+    assert rate(choices)["n"] == 5, "of first choices alone"
     assert rate([]) == {"n": 0, "projects": 0, "value": None, "low": None, "high": None}
-
-
-def test_a_rate_counts_first_choices_alone() -> None:
-    samples = [structs.replace(sample(f"p{i}", False), rank=rank) for i in range(5) for rank in (1, 2, 3)]
-    assert rate(samples)["n"] == 5
 
 
 LINE = Setting("line")
@@ -64,18 +61,15 @@ def test_the_calibrators_of_the_model_get_their_figures_and_other_models_have_no
     assert {"exact match: K1", "exact match: K7.no_suffix"} <= found.keys()
     assert (found["exact match: K1"].n, found["exact match: K1"].reading) == (400, "reported")
     assert list(figures_of(question(fitted, model="0" * 16), samples)) == []
+    first_choices = [structs.replace(sample, alternatives=2) for sample in fitted]
+    further = [structs.replace(sample, id=f"{sample.id}:2", rank=2, labels={"exact_match": False}) for sample in first_choices]
+    judged, alone = (list(figures_of(question(fitted), {LINE: each})) for each in (first_choices + further, first_choices))
+    assert judged == alone, "no calibrator of first choices is judged on further alternatives"
 
     first, *others = fitted
     impossible = structs.replace(first, measures=first.measures | {"total_logprob": 5.0})
     with pytest.raises(StudyError, match="samples of the task line: total_logprob holds a positive log-probability"):
         list(figures_of(question(fitted), {LINE: [impossible, *others]}))
-
-
-def test_a_calibrator_of_first_choices_is_judged_on_no_further_alternatives(fitted: list[Sample]) -> None:
-    first = [structs.replace(sample, alternatives=2) for sample in fitted]
-    further = [structs.replace(sample, id=f"{sample.id}:2", rank=2, labels={"exact_match": False}) for sample in first]
-    found, alone = (list(figures_of(question(fitted), {LINE: samples})) for samples in (first + further, first))
-    assert found == alone
 
 
 def test_a_calibrator_without_folds_is_not_judged_on_projects_that_it_may_have_seen(

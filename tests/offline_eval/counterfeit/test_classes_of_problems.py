@@ -1,13 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from assay.offline_eval.counterfeit.classes import CLASSES
-from assay.offline_eval.counterfeit.problems.programs import PassShares, Rule, class_of, is_right
-
-SHARES = st.integers(0, 40).map(lambda k: k / 40)
+from assay.offline_eval.counterfeit.problems.programs import PassShares, class_of
 
 
 @pytest.mark.parametrize(
@@ -32,12 +27,3 @@ def test_a_wrong_program_for_odex_is_a_counterfeit_if_it_parses_and_is_short() -
     assert class_of("odex", PassShares(0.5, None, True, 500), "strict") == "other"
     assert class_of("odex", PassShares(0.5, None, False, 9), "strict") == "other"
     assert class_of("odex", PassShares(1.0, None, True, 900), "strict") == "right"
-
-
-@given(SHARES, SHARES)
-def test_what_is_right_by_the_strict_rule_is_right_by_the_benchmarks(base: float, plus: float) -> None:
-    tested = PassShares(base, plus)
-    assert is_right(tested, "strict") <= is_right(tested, "benchmark")
-    rules: tuple[Rule, ...] = ("strict", "benchmark")
-    for rule in rules:
-        assert class_of("mbpp", tested, rule) in CLASSES

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from synthetic_samples import world
 
 from assay.offline_eval.errors import StudyError
 from assay.offline_eval.own_code import files as public
 from assay.offline_eval.own_code.files import (
     ARCHIVE,
+    MANIFEST,
     Folder,
     authorship,
     current_folder,
-    licences,
     public_code,
-    public_projects,
-    source_file,
 )
 from assay.offline_eval.own_code.numbers import Made
 from assay.offline_eval.own_code.report import Ending, sentence, why_ended
-from assay.offline_eval.own_code.study import MAX_PER_FILE, OwnPlace, in_turn, own_places, public_places, turns
-from assay.offline_eval.sets.lines import Place
+from assay.offline_eval.own_code.study import MAX_PER_FILE, in_turn, own_places, public_places
 from assay.offline_eval.sets.projects import measured_projects
 from assay.offline_eval.study import Results
 
 FUNCTION = 'def f{n}(items):\n    """Sum."""\n    total = 0\n    for item in items:\n        total += item\n    return total\n\n\n'
-
-
-def place(project: str, number: int) -> OwnPlace:
-    return OwnPlace(Place(project, "a.py", "", "f", number, ()), "you")
-
-
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 5)), min_size=1, max_size=5))
-def test_turns_give_everything_once_and_in_its_own_order(sizes: list[tuple[int, int]]) -> None:
-    sources = [([place(f"p{index}", number) for number in range(size)], count) for index, (size, count) in enumerate(sizes)]
-    taken = list(turns([(iter(source), count) for source, count in sources]))
-    assert len(taken) == sum(size for size, _ in sizes)
-    for index, (source, _) in enumerate(sources):
-        assert [each for each in taken if each.place.project == f"p{index}"] == source
 
 
 def test_the_users_code_and_public_code_take_turns_so_that_any_beginning_has_both(tmp_path: Path) -> None:
@@ -63,34 +48,24 @@ def test_the_users_code_and_public_code_take_turns_so_that_any_beginning_has_bot
 @pytest.mark.slow
 def test_the_places_of_public_code_are_of_every_project_and_the_same_each_time() -> None:
     places = list(public_places(0))
-    assert {asked.place.project for asked in places[:60]} == {project.name for project in public_projects()}
+    assert {asked.place.project for asked in places[:60]} == set(public_code())
     assert [asked.id for asked in places[:20]] == [asked.id for asked, _ in zip(public_places(0), range(20), strict=False)]
     assert len({asked.id for asked in places}) == len(places)
 
 
-def test_functions_without_a_docstring_are_asked_about_in_code_of_the_users(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("def f(items):\n    total = 0\n    for item in items:\n        total += item\n    return total\n")
-    folder = Folder(tmp_path)
-    (asked,) = own_places(folder, authorship(folder, ("python",)), 0)
-    assert asked.place.function == "f"
-
-
-def test_it_is_small_and_of_measured_projects_alone_which_no_model_of_ours_was_trained_on() -> None:
+def test_public_code_is_small_of_measured_projects_alone_and_with_its_permissive_licences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert ARCHIVE.stat().st_size <= 2_000_000
+    listed = tomllib.loads(MANIFEST.read_text())["project"]
     measured = {(project.name, project.version, project.sha256) for project in measured_projects()}
-    assert {(project.name, project.version, project.sha256) for project in public_projects()} <= measured
-
-
-def test_each_project_has_its_files_and_the_text_of_a_permissive_licence() -> None:
-    code, texts = public_code(), licences()
-    assert {project.name: project.files for project in public_projects()} == {name: len(files) for name, files in code.items()}
-    for project in public_projects():
-        assert project.licence in ("MIT", "BSD-3-Clause", "Apache-2.0")
-        of_project = [text for path, text in texts.items() if path.startswith(code[project.name][0].path.partition("/")[0])]
-        assert any("permission" in text.lower() or "licens" in text.lower() for text in of_project)
-
-
-def test_another_file_in_its_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {(project["name"], project["version"], project["sha256"]) for project in listed} <= measured
+    code, packed = public_code(), [json.loads(line) for line in lzma.decompress(ARCHIVE.read_bytes()).splitlines()]
+    assert {project["name"]: project["files"] for project in listed} == {name: len(files) for name, files in code.items()}
+    for project in listed:
+        assert project["licence"] in ("MIT", "BSD-3-Clause", "Apache-2.0")
+        texts = [file["text"] for file in packed if file["project"] == project["name"] and not file["path"].endswith(".py")]
+        assert any("permission" in text.lower() or "licens" in text.lower() for text in texts)
     other = tmp_path / "public.xz"
     other.write_bytes(ARCHIVE.read_bytes()[:-1])
     monkeypatch.setattr(public, "ARCHIVE", other)
@@ -110,28 +85,18 @@ def test_each_task_is_told_with_the_languages_that_have_its_number() -> None:
     assert sentence(MADE, "m", {"line": BOTH}, ["python"], 9) == (
         "suggestions of m have a number for line in JavaScript and Python; none for line_rest, line_middle"
     )
-
-
-def test_where_nothing_was_asked_that_is_said() -> None:
     assert sentence(MADE, "m", {"line": BOTH}, [], 0).startswith(
         "nothing was asked, so nothing changed: suggestions of m have a number for line"
     )
-    assert sentence(MADE, "m", {}, [], 0) == "nothing was asked, so nothing changed: suggestions of m have no number"
     assert sentence(MADE, "m", {}, [], 9) == "suggestions of m have no number: too little was asked to tell; the same command goes on"
 
 
-@pytest.mark.parametrize(("n", "minutes"), [(10, "8 minutes"), (20, "2 minutes")])
-def test_after_the_time_it_is_said_how_much_longer_it_takes_where_too_little_was_asked(n: int, minutes: str) -> None:
-    samples = world(n, slope=0.0)[0]
-    results = Results([{}] * n, {"line": samples}, [])
-    (said,) = why_ended(Ending(None, "time", 5.0, n), [Made("line", None, "")], results)
-    assert said.endswith(f"goes on from there: about {minutes} more should tell, at {n / 5:g} places a minute")
-
-
-def test_where_there_is_a_number_nobody_is_sent_on() -> None:
-    assert list(why_ended(Ending(None, "time", 5.0, 100), [], Results([{}] * 100, {}, []))) == [
-        "asking ended after 5 minutes; the same command goes on from there"
-    ]
+def test_after_the_time_it_is_said_how_much_longer_it_takes_where_too_little_was_asked() -> None:
+    results = Results([{}] * 20, {"line": world(20, slope=0.0)[0]}, [])
+    (said,) = why_ended(Ending(None, "time", 5.0, 20), [Made("line", None, "")], results)
+    assert said.endswith("goes on from there: about 2 minutes more should tell, at 4 places a minute")
+    (said,) = why_ended(Ending(None, "time", 5.0, 100), [], Results([{}] * 100, {}, []))
+    assert said == "asking ended after 5 minutes; the same command goes on from there", "where there is a number, nobody is sent on"
 
 
 def git(folder: Path, *arguments: str, email: str = "me@example.org", date: str = "2026-01-01T00:00:00Z") -> None:
@@ -172,16 +137,20 @@ def test_the_users_own_files_go_first_the_newest_before_older_ones(repository: P
     assert found.yours == ("new.py", "recent.py", "src/old.py")
     assert found.others == ("theirs.py",)
     assert [who for _, who in found.in_order] == ["you", "you", "you", "others"]
-
-
-def test_a_folder_of_a_repository_has_its_own_files_alone(repository: Path) -> None:
-    found = authorship(Folder(repository / "src"), ("python",))
-    assert (found.yours, found.others) == (("old.py",), ())
-
-
-def test_an_author_is_the_whole_address(repository: Path) -> None:
+    inner = authorship(Folder(repository / "src"), ("python",))
+    assert (inner.yours, inner.others) == (("old.py",), ()), "a folder of a repository has its own files alone"
     commit(repository, ["longer.py"], email="not-me@example.org", day=5)
-    assert "longer.py" in authorship(Folder(repository), ("python",)).others
+    assert "longer.py" in authorship(Folder(repository), ("python",)).others, "an author is the whole address"
+
+
+def test_what_packages_brought_along_is_left_out_and_is_nobodys_own_code(repository: Path) -> None:
+    for folder in (".venv/lib/site-packages/flask", "node_modules/left", "env/lib"):
+        (repository / folder).mkdir(parents=True)
+        (repository / folder / "app.py").write_text("x = 1\n")
+    (repository / "env/pyvenv.cfg").write_text("")
+    assert not [path for path, _ in authorship(Folder(repository), ("python",)).in_order if path.endswith("app.py")]
+    found = authorship(Folder(repository / ".venv/lib/site-packages/flask"), ("python",))
+    assert (found.yours, found.others, found.why_unknown) == ((), ("app.py",), "it is of an installed package")
 
 
 def test_without_a_repository_whose_the_files_are_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,15 +162,6 @@ def test_without_a_repository_whose_the_files_are_is_not_known(tmp_path: Path, m
     assert found.others == ("a.py",)
     assert "not in a git repository" in found.why_unknown
     assert [who for _, who in found.in_order] == ["unknown"]
-
-
-def test_what_packages_brought_along_is_left_out(repository: Path) -> None:
-    for folder in (".venv/lib/site-packages/flask", "node_modules/left", "env/lib"):
-        (repository / folder).mkdir(parents=True)
-        (repository / folder / "app.py").write_text("x = 1\n")
-    (repository / "env/pyvenv.cfg").write_text("")
-    assert not [path for path, _ in authorship(Folder(repository), ("python",)).in_order if path.endswith("app.py")]
-    assert Folder(repository / ".venv/lib/site-packages/flask").is_installed
 
 
 def test_the_current_project_is_the_repository_around_and_never_a_home_folder(
@@ -216,26 +176,6 @@ def test_the_current_project_is_the_repository_around_and_never_a_home_folder(
     (tmp_path / "loose").mkdir()
     monkeypatch.chdir(tmp_path / "loose")
     assert current_folder() == Folder(tmp_path / "loose")
-
-
-def test_a_file_is_named_as_one_of_a_distribution_and_two_folders_have_two_names(tmp_path: Path) -> None:
-    for name in ("one/app", "two/app"):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "one/app/a.py").write_bytes(b"x = 1\r\n")
-    one, two = Folder(tmp_path / "one/app"), Folder(tmp_path / "two/app")
-    assert one.name != two.name
-    file = source_file(one, "a.py")
-    assert file is not None
-    assert (file.path, file.text) == (f"{one.name}/a.py", "x = 1\n")
-    assert source_file(one, "gone.py") is None
-
-
-def test_an_installed_package_is_nobodys_own_code(repository: Path) -> None:
-    package = repository / ".venv" / "site-packages" / "attr"
-    package.mkdir(parents=True)
-    (package / "a.py").write_text("x = 1\n")
-    found = authorship(Folder(package), ("python",))
-    assert (found.yours, found.others, found.why_unknown) == ((), ("a.py",), "it is of an installed package")
 
 
 def test_a_language_of_few_files_can_not_be_judged_by_them(tmp_path: Path) -> None:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +74,6 @@ def test_one_project_has_its_own_run_without_public_code_and_its_calibrators_in_
     assert all(Path(file).parent == shop / PROJECT_FOLDER for file in files)
 
 
-@pytest.mark.slow
-def test_too_few_of_a_project_write_nothing(shop: Path, tiny_gguf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run_study(Options(ModelChoice(str(tiny_gguf)), (shop,), shop, samples=1, minutes=None, memory="off", as_json=True))
-    found = document(capsys.readouterr().out)
-    assert [one["file"] for one in found["calibrators"]] == [None, None, None]
-    assert not (shop / PROJECT_FOLDER).exists()
-
-
 def test_a_folder_without_code_is_no_error(tmp_path: Path, tiny_gguf: Path, shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty").mkdir()
     run_study(Options(ModelChoice(str(tiny_gguf)), (tmp_path / "empty",), tmp_path / "empty", samples=3, memory="off"))
@@ -110,29 +98,8 @@ def test_what_can_not_be_asked_about_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.slow
-def test_who_is_killed_goes_on_where_it_was(shop: Path, tiny_gguf: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / ".typing")}
-    command = [sys.executable, "-m", "assay", "calibrate", "model", "--model", str(tiny_gguf), "--memory", "off"]
-    with subprocess.Popen(command, cwd=shop, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        while not (records := list((shop.parent / "cache").rglob("answers.jsonl"))) or not records[0].read_bytes().count(b"\n"):
-            assert process.poll() is None
-        process.send_signal(signal.SIGKILL)
-    kept = {json.loads(line)["id"] for line in records[0].read_bytes().splitlines(keepends=True) if line.endswith(b"\n")}
-    ended = assay("calibrate", "model", "--model", tiny_gguf, "--memory", "off", "--minutes", "0.05", "--json", cwd=shop)
-    assert ended.returncode == 0, ended.stderr
-    assert kept <= {json.loads(line)["id"] for line in records[0].read_bytes().splitlines()}
-
-
-@pytest.mark.slow
 def test_the_embedded_model_keeps_its_shipped_calibrators_after_a_short_look(shop: Path) -> None:
     asked = assay("calibrate", "model", "--minutes", "0.2", cwd=shop)
     assert asked.returncode == 0, asked.stderr
     assert "assay-embedded have a number for line, line_rest, line_middle" in asked.stderr
     assert not list((shop.parent / "data").rglob("*.json"))
-
-
-def test_at_the_top_of_the_disk_only_the_named_folders_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / ".git").mkdir()
-    (inner := tmp_path / "inner").mkdir()
-    monkeypatch.chdir(tmp_path.anchor)
-    assert folders_of([inner], only_current=False) == [inner.resolve()]

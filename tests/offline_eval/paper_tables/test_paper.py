@@ -96,12 +96,3 @@ def test_each_statement_of_the_text_differs_from_what_its_tables_give(statement:
     each = next(known for known in statements() if known == statement)
     assert computed(each.made_by) == pytest.approx(each.tables, abs=HALF)
     assert abs(each.value - computed(each.made_by)) > HALF
-
-
-def test_marks_stand_at_the_cells_that_they_are_about() -> None:
-    cells = paper().cells
-    assert any(mark.kind == "lower bound" for mark in cells["T5/Codex/p_avg/DyPyBench/skill"].marks)
-    assert not cells["T5/Codex/p_avg/MBPP/skill"].marks
-    assert any(mark.kind == "not comparable" for mark in cells["T8/Codex/length/MBPP/auc"].marks)
-    assert {value.of for value in paper().values("T5/*/p_tot/DyPyBench/skill")} == set(paper().models)
-    assert paper().values("T5/*/p_tot/nowhere/skill") == ()

@@ -44,14 +44,9 @@ def test_every_item_is_answered_and_the_workers_end(tmp_path: Path) -> None:
     assert all_end(workers_of(tmp_path))
 
 
-def test_the_item_of_a_worker_that_is_killed_is_tried_again_by_another(tmp_path: Path) -> None:
-    found = {each.item: each.answer for each in run(Squares(tmp_path, dies_once=frozenset({3, 7})), range(10), 2)}
-    assert found == {n: n * n for n in range(10)}
-    assert len(workers_of(tmp_path)) == 4
-
-
-def test_an_item_that_kills_every_worker_is_lost_with_the_reason_and_the_others_are_not(tmp_path: Path) -> None:
-    found = {each.item: each for each in run(Squares(tmp_path, dies_always=frozenset({2})), range(5), 2)}
+def test_the_item_of_a_worker_that_is_killed_is_tried_again_and_one_that_kills_every_worker_is_lost(tmp_path: Path) -> None:
+    start = Squares(tmp_path, dies_once=frozenset({3}), dies_always=frozenset({2}))
+    found = {each.item: each for each in run(start, range(5), 2)}
     assert [n for n in found if found[n].answer != n * n] == [2]
     assert found[2].lost == "its worker died: killed by SIGKILL (out of memory?) (3 times)"
     assert len(list(tmp_path.glob("2-*"))) == 3

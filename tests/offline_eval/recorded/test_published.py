@@ -47,13 +47,9 @@ def test_what_is_written_is_read_back(name: str, model: str, source: str, licenc
         path = Path(folder, "answers.jsonl")
         write(path, kept)
         assert recorded(path) == kept
-
-
-def test_a_packed_file_is_read_as_a_plain_one(tmp_path: Path) -> None:
-    plain = written(tmp_path / "a.jsonl", HEADER, ANSWER)
-    packed = tmp_path / "b.jsonl"
-    packed.write_bytes(gzip.compress(plain.read_bytes()))
-    assert recorded(packed) == recorded(plain)
+        packed = Path(folder, "packed.jsonl")
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        assert recorded(packed) == kept
 
 
 def test_source_and_licence_come_from_beside_the_file_where_the_header_tells_none(tmp_path: Path) -> None:
@@ -64,30 +60,21 @@ def test_source_and_licence_come_from_beside_the_file_where_the_header_tells_non
     assert (found.source, found.licence) == ("github.com/some/where @ 123 : a.jsonl", "Apache License Version 2.0")
     told = recorded(written(path, HEADER | {"source": "me", "licence": "CC0"}, ANSWER))
     assert (told.source, told.licence) == ("me", "CC0")
-
-
-def test_a_score_is_a_confidence_on_the_scale_that_the_file_states(tmp_path: Path) -> None:
     scored = [ANSWER | {"index": index, "score": score} for index, score in enumerate((0, 3, 4))]
-    found = recorded(written(tmp_path / "a.jsonl", HEADER | {"scale": [0, 4]}, *scored, ANSWER | {"index": 3}))
-    assert [found.confidence(answer) for answer in found.of("HumanEval/0", "draw")] == [0, 0.75, 1, None]
+    scaled = recorded(written(path, HEADER | {"scale": [0, 4]}, *scored, ANSWER | {"index": 3}))
+    assert [scaled.confidence(answer) for answer in scaled.of("HumanEval/0", "draw")] == [0, 0.75, 1, None]
 
 
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
         ('{"item": \n', "line 1 column"),
-        ("[]\n", "Expected `object`"),
         (ANSWER | {"step": "guess"}, "`$.step`"),
-        (ANSWER | {"index": -1}, "`$.index`"),
         (ANSWER | {"index": "0"}, "`$.index`"),
-        (ANSWER | {"item": ""}, "`$.item`"),
         (ANSWER | {"extra": 1}, "unknown field `extra`"),
-        ({"item": "a", "step": "draw", "index": 0}, "missing required field `text`"),
-        (ANSWER | {"labels": {"correct": True}}, "correct"),
         (ANSWER | {"labels": {"tests_pass": 1}}, "`$.labels[...]`"),
         (ANSWER | {"score": 1.5}, "outside of the file's scale, 0 to 1"),
         ('{"item":"a","step":"draw","index":0,"text":"","score":NaN}\n', "NaN"),
-        (ANSWER | {"logprobs": [-1.0, 0.5]}, "`$.logprobs[1]`"),
         (ANSWER, "is there already"),
     ],
 )
@@ -104,8 +91,6 @@ def test_an_answer_that_does_not_fit_is_refused_with_its_line_and_the_reason(tmp
     [
         ({"schema": "assay/answers/2", "name": "", "model": ""}, "reads 'assay/answers/1'"),
         (HEADER | {"scale": [1, 0]}, "the lowest and the highest score"),
-        ({"schema": "assay/answers/1", "name": "mine"}, "missing required field `model`"),
-        (HEADER | {"author": "me"}, "unknown field `author`"),
     ],
 )
 def test_a_header_that_does_not_fit_is_refused(tmp_path: Path, header: dict[str, Any], reason: str) -> None:
@@ -115,16 +100,8 @@ def test_a_header_that_does_not_fit_is_refused(tmp_path: Path, header: dict[str,
     assert str(refused.value).startswith(f"{path}:1: not the header of a file of assay/answers/1")
 
 
-CHAIN = "identitychain-gpt35/IDChain_gpt-3.5-turbo-0613_tmp0_len1_pb_all_m_human-judge_EvalPlus-Mini-v0.1.6_reformatted.jsonl.gz"
 CODET = "codet-codegen16b/HumanEval_codegen16B_temp0.8_topp0.95_num100_max300_{}.jsonl.gz"
 CRUXEVAL = "cruxeval-model-outputs/gpt-3.5-turbo-0613+cot_temp0.8_output.json.gz"
-
-
-@needs_data(CHAIN)
-def test_the_published_round_trips_describe_programs_and_tell_their_model_and_licence() -> None:
-    found = recorded(DATA / CHAIN)
-    assert (found.model, found.licence) == ("gpt-3.5-turbo-0613", "Apache License Version 2.0")
-    assert all('"""' in found.answers[item, "describe", 0].text for item in found.items())
 
 
 def test_a_program_that_no_test_was_run_on_has_no_label(tmp_path: Path) -> None:
@@ -165,9 +142,7 @@ def test_the_answers_to_cruxeval_have_the_labels_of_the_published_evaluation() -
     ("lines", "reason"),
     [
         ([{"prompt": "def f():", "samples": ["a"]}], "1 problems of HumanEval's 164"),
-        ([{"prompt": "def f():", "samples": "a"}], r"array.*samples"),
         ([{"id": 1}], "no known format: a record with id"),
-        (["x"], "a record is a JSON object"),
         ([], "an empty file"),
         ([{"raw_generations": {"a": ["1"]}, "raw_scored_generations": {"a": []}}], "not one label for each"),
     ],
@@ -188,21 +163,9 @@ def test_a_damaged_file_is_refused_by_its_name(tmp_path: Path) -> None:
         recorded(tmp_path / "none")
     with pytest.raises(RecordedError, match="a folder"):
         recorded(tmp_path)
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_a_document_that_is_damaged_behind_its_first_line_is_refused_by_its_name(tmp_path: Path, whole: bool) -> None:
-    first = json.dumps({"raw_generations": {}, "raw_scored_generations": {}}) if whole else "{"
     packing = zlib.compressobj(wbits=31)
-    packed = packing.compress(first.encode() + b"\n" + b" " * 1_000_000) + packing.flush(zlib.Z_FULL_FLUSH)
+    packed = packing.compress(b"{\n" + b" " * 1_000_000) + packing.flush(zlib.Z_FULL_FLUSH)
     path = tmp_path / "some-7b_temp0.2_output.json.gz"
     path.write_bytes(packed + b"\xff" * 1000)
     with pytest.raises(RecordedError, match=r"output\.json\.gz"):
         recorded(path)
-
-
-def test_a_document_over_several_lines_is_recognised_too(tmp_path: Path) -> None:
-    path = tmp_path / "some-7b_temp0.2_output.json"
-    path.write_text(json.dumps({"raw_generations": {"a": ["1"]}, "raw_scored_generations": {"a": [True]}}, indent=2))
-    found = recorded(path)
-    assert (found.model, found.answers["a", "execute", 0].text) == ("some-7b", "1")

@@ -41,10 +41,7 @@ def test_the_chance_is_the_share_of_orders_that_have_a_line_of_the_bug_among_the
     orders = list(itertools.permutations(range(alike)))
     hits = sum(any(above + place < most for place, line in enumerate(order) if line < of) for order in orders)
     assert chance_within(above, alike, of, most) == pytest.approx(hits / len(orders))
-
-
-def test_a_line_that_was_not_looked_at_is_never_among_the_first() -> None:
-    assert chance_by([3.0, 2.0], [False, False], 2) == chance_within(0, 0, 1, 5) == 0.0
+    assert chance_by([3.0, 2.0], [False, False], 2) == chance_within(0, 0, 1, 5) == 0.0, "a line that was not looked at is never among them"
 
 
 def test_surprise_tells_lines_apart_that_the_same_tests_run() -> None:
@@ -125,13 +122,12 @@ def test_tests_judge_each_text_once_and_not_the_right_one(names: list[str]) -> N
     assert len(of("both", found)) == min(8, len(found))
 
 
-def test_a_repair_without_a_score_is_no_sample() -> None:
-    bare = candidate("b", rank=2)
-    bare["measures"] = {"rank": 2}
-    made = {"candidates": [candidate("a"), bare]}
-    answer = answer_of("p:a.py:3:rule", {"project": "p"}, made, {"a": label()})
+def test_a_repair_goes_where_its_lines_are_and_without_a_score_is_no_sample() -> None:
+    made = candidate("x = 1\ny = 2", rank=2)
+    made["lines"], made["measures"] = [1, 2], {"rank": 2}
+    assert repaired("a\nb\nc\n", made) == "a\nx = 1\ny = 2\nc\n"
+    answer = answer_of("p:a.py:3:rule", {"project": "p"}, {"candidates": [candidate("a"), made]}, {"a": label()})
     assert [(one["id"], one["labels"]["tests_pass"]) for one in answer["generations"]] == [("p:a.py:3:rule:1", True)]
-    assert answer_of("x", {}, made, {}, arm="control")["generations"][0]["arm"] == "control"
 
 
 def test_mutants_are_tested_in_order_until_one_passes() -> None:
@@ -148,9 +144,3 @@ def test_mutants_are_tested_in_order_until_one_passes() -> None:
 def test_the_loop_gives_up_where_the_tests_of_mutants_hang() -> None:
     record = looped(["a", "b", "c", "d", "e"], "e", lambda text: (text == "e", 1), slow_s=0.0)
     assert (record["tried"], record["passed"], record["gave_up"]) == (loop.MAX_SLOW, False, True)
-
-
-def test_a_repair_goes_where_its_lines_are() -> None:
-    made = candidate("x = 1\ny = 2")
-    made["lines"] = [1, 2]
-    assert repaired("a\nb\nc\n", made) == "a\nx = 1\ny = 2\nc\n"

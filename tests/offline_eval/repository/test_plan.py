@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import venv
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -85,17 +84,9 @@ def test_what_tests_may_miss_in_the_copy_is_told_and_what_every_project_has_is_n
         "not in the copy that the tests see: gone (a link that leads nowhere)",
     ]
     assert advice_on_links(left_out).startswith(". Links out of the project are not followed (core): ")
-
-
-def test_of_many_things_that_are_not_in_the_copy_only_some_are_named(tmp_path: Path) -> None:
-    (tmp_path / "project").mkdir()
     for number in range(9):
-        (tmp_path / "project" / f"link{number}").symlink_to(tmp_path)
-    left_out = copy_project(tmp_path / "project", tmp_path / "copy").left_out
-    told = list(left_out_notes(left_out))
-    assert (len(told), told[-1]) == (6, "nor are 4 more")
-    assert "link4 and others" in advice_on_links(left_out)
-    assert advice_on_links({}) == ""
+        (project / f"link{number}").symlink_to(tmp_path)
+    assert list(left_out_notes(copy_project(project, tmp_path / "other").left_out))[-1].startswith("nor are ")
 
 
 def test_what_is_copied_from_the_frozen_project_is_what_it_was_whatever_is_saved_meanwhile(tmp_path: Path) -> None:
@@ -113,31 +104,15 @@ def test_what_is_copied_from_the_frozen_project_is_what_it_was_whatever_is_saved
         (project / "pkg" / "a.py").write_text("x = 2\n")
         (project / "pkg" / ".a.py.swp").touch()
         assert copy_project(folder, tmp_path / "again").sha256 == began.sha256
-    assert not folder.exists()
-
-
-def test_a_project_with_files_too_large_to_copy_is_its_own_folder(tmp_path: Path) -> None:
-    with (tmp_path / "data.bin").open("wb") as file:
-        file.truncate(1 << 25)
-    with frozen(tmp_path) as (folder, left_out):
-        assert (folder, left_out) == (tmp_path, {})
-
-
-def test_files_that_were_saved_made_or_removed_since_the_copy_are_named(tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    (project / "pkg").mkdir(parents=True)
-    for name in ("a.py", "b.py", "c.py"):
-        (project / "pkg" / name).write_text("x = 1\n")
-    (project / "link.py").symlink_to("pkg/a.py")
-    with frozen(project) as (folder, _):
-        (project / ".coverage").touch()
-        assert changed_since(project, folder) == []
-        (project / "pkg" / "a.py").write_text("x = 2\n")
-        (project / "pkg" / "b.py").unlink()
         (project / "d.py").touch()
         (project / "link.py").unlink()
-        (project / "link.py").symlink_to("pkg/c.py")
-        assert changed_since(project, folder) == ["d.py", "link.py", "pkg/a.py", "pkg/b.py"]
+        (project / ".coverage").touch()
+        assert changed_since(project, folder) == ["d.py", "link.py", "pkg/.a.py.swp", "pkg/a.py"]
+    assert not folder.exists()
+    with (project / "data.bin").open("wb") as file:
+        file.truncate(1 << 25)
+    with frozen(project) as (folder, _):
+        assert folder == project, "what is too large to copy is its own folder"
 
 
 pytest.importorskip("libcst", reason="libcst is not installed")
@@ -162,9 +137,6 @@ def command(project: Path, *more: str) -> list[str]:
     ("given", "out", "refused"),
     [
         (".", "../run", False),
-        (".", "run", True),
-        ("../link", "{parent}/link/run", True),
-        ("../link", "../run", False),
         (".", "{parent}/link/run", True),
     ],
 )
@@ -179,46 +151,19 @@ def test_a_run_is_kept_outside_of_the_project_however_both_are_named(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the cache is named otherwise")
-def test_a_cache_inside_the_project_is_refused(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(project / ".cache"))
-    assert main(command(project, "--dry-run")) == 2
-    assert "let XDG_CACHE_HOME name a folder elsewhere" in capsys.readouterr().err
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the cache is named otherwise")
-@pytest.mark.parametrize("cache", ["/proc/nope", "{file}/cache"])
-def test_a_cache_that_cannot_be_made_is_named_with_how_to_choose_another(
+@pytest.mark.parametrize("cache", ["/proc/nope", "{project}/.cache"])
+def test_a_cache_inside_of_the_project_or_that_cannot_be_made_is_named_with_how_to_choose_another(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, cache: str
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", cache.format(file=project / "shop.py"))
-    (project / "shop.py").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", cache.format(project=project))
     assert main(command(project)) == 2
-    said = capsys.readouterr().err
-    assert "the cache" in said
-    assert "let XDG_CACHE_HOME name a folder elsewhere" in said
+    assert "let XDG_CACHE_HOME name a folder elsewhere" in capsys.readouterr().err
 
 
 def test_a_project_whose_path_is_not_utf_8_is_refused_at_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd = project.rename(project.with_name(os.fsdecode(b"shop-\xff")))
     assert main(command(odd, "--dry-run")) == 2
     assert "is not UTF-8" in capsys.readouterr().err
-
-
-def test_an_environment_that_is_there_is_not_said_to_be_made(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def installs_nothing(command: Sequence[str], *_: object, **__: object) -> None:
-        if "venv" in command:
-            Path(command[-1]).mkdir()
-
-    monkeypatch.setattr("assay.analysis.oracle.environment._do", installs_nothing)
-    asked = ["calibrate", "repo", str(project), "--make-environment"]
-    assert main(asked) == 1
-    assert "making an environment with what the tests need" in capsys.readouterr().err
-    assert main(asked) == 1
-    said = capsys.readouterr().err
-    assert "using the environment of an earlier run" in said
-    assert "making an environment" not in said
 
 
 def test_a_dry_run_refuses_a_python_without_pytest_as_the_run_would(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,23 +202,14 @@ def test_what_is_wrong_with_the_command_is_told_before_a_test_has_run(
     given = ["calibrate", "repo", str(project)]
     assert main([*given, "--out", str(tmp_path / "full")]) == 2
     assert "is not empty and not a run" in capsys.readouterr().err
-    (tmp_path / "begun").mkdir()
-    (tmp_path / "begun" / ".run.toml.0123456789ab").touch()  # as a killed start leaves it
-    assert main([*given, "--out", str(tmp_path / "begun"), "--model", str(tmp_path / "none.gguf")]) == 2
-    assert "none.gguf" in capsys.readouterr().err
-    assert main([*given, "--out", str(tmp_path / "full" / "file" / "run")]) == 2
-    assert "is not a folder" in capsys.readouterr().err
     assert main([*given, "--model", str(tmp_path / "none.gguf")]) == 2
     assert "none.gguf" in capsys.readouterr().err
     assert main(["calibrate", "repo", str(tmp_path / "empty")]) == 2
     assert "holds no Python file" in capsys.readouterr().err
-    for linked in (".assay", ".assay/calibrators"):
-        (project / linked).parent.mkdir(exist_ok=True)
-        (project / linked).symlink_to(tmp_path / "empty")
-        assert main([*given, "--dry-run"]) == 2
-        assert f"{project / linked} is a symbolic link" in capsys.readouterr().err
-        (project / linked).unlink()
-    (project / ".assay").rmdir()
+    (project / ".assay").symlink_to(tmp_path / "empty")
+    assert main([*given, "--dry-run"]) == 2
+    assert f"{project / '.assay'} is a symbolic link" in capsys.readouterr().err
+    (project / ".assay").unlink()
     (project / ".assay").touch()
     assert main([*given, "--dry-run"]) == 2
     assert "calibrators are written there" in capsys.readouterr().err

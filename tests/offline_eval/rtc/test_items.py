@@ -32,14 +32,9 @@ PROSE = st.text(alphabet="qwz ,.\n", max_size=40)
     [
         (RECITED, RECITED, True),
         ("for line in lines: key, value = line.split('=', 1); found[key] = value.strip()", RECITED, True),
-        ('Write exactly this: for line in lines: key, value = line.split("=", 1)\nfound[key] = value.strip()', RECITED, True),
         ("Split each line at the first equals sign and remember the stripped right side under the left side.", RECITED, False),
-        ("strip value key found split line value key lines", RECITED, False),  # most of the names, in no order
-        ("", RECITED, False),
         # without a name it is copied token by token
         ("pass", "    pass\n", True),
-        ("does nothing", "pass", False),
-        ("", "", False),
         # four of five names are a copy, and three are none
         ("alpha then beta then gamma then delta", "alpha(beta, gamma, delta, epsilon)", True),
         ("alpha then beta then gamma", "alpha(beta, gamma, delta, epsilon)", False),
@@ -48,29 +43,15 @@ PROSE = st.text(alphabet="qwz ,.\n", max_size=40)
 )
 def test_a_copy_has_the_names_and_literals_in_order(description: str, code: str, copies: bool) -> None:
     assert is_copy(description, code) is copies
-
-
-def test_keywords_of_another_language_are_no_names() -> None:
-    code = "public int f(int alpha) { return alpha + beta; }"
-    assert is_copy("f takes alpha and gives alpha plus beta", code, JAVA)
-    assert not is_copy("f takes alpha and gives alpha plus beta", code)
+    java = "public int f(int alpha) { return alpha + beta; }"
+    assert is_copy("f takes alpha and gives alpha plus beta", java, JAVA), "keywords of another language are no names"
+    assert not is_copy("f takes alpha and gives alpha plus beta", java)
 
 
 @given(names=NAMES, before=PROSE, after=PROSE)
 def test_code_in_the_midst_of_prose_is_a_copy(names: list[str], before: str, after: str) -> None:
     code = f"f({', '.join(names)})"
     assert is_copy(f"{before} {code} {after}", code)
-
-
-@given(names=NAMES, description=st.text(max_size=60), more=PROSE)
-def test_more_words_make_no_copy_undone(names: list[str], description: str, more: str) -> None:
-    code = f"return f({', '.join(names)})"
-    assert is_copy(f"{description} {more}", code) >= is_copy(description, code)
-
-
-@given(names=NAMES, prose=PROSE)
-def test_words_of_which_the_code_has_none_are_no_copy(names: list[str], prose: str) -> None:
-    assert not is_copy(prose, f"f({', '.join(names)})")
 
 
 FILE = "humaneval/HumanEval.jsonl.gz"
@@ -97,24 +78,6 @@ def test_every_body_written_at_the_margin_comes_back_and_no_docstring_of_it_is_s
         assert not any(quotes in shown for quotes in ('"""', "'''")), item.id
 
 
-@needs_data(FILE)
-def test_a_body_and_a_whole_function_are_judged_by_the_tests() -> None:
-    found = functions_of(DATA / FILE, 1)
-    (item,) = found.items
-    (problem,) = problems("humaneval", DATA / FILE, 1)
-    whole = f"def {problem.entry_point}(numbers, threshold):\n{problem.truth}"
-    texts = {
-        "body": f"[CODE]\n{problem.truth}    # as it was\n[/CODE]",
-        "whole": f"[CODE]\n{whole}[/CODE]",
-        "wrong": "[CODE]\npass\n[/CODE]",
-    }
-    label = found.judge.start()
-    units = {name: found.judge.unit(name, item, "description", str(item.code_in(text))) for name, text in texts.items()}
-    said = {name: label(unit)["tests_pass"] for name, unit in units.items()}
-    label.close()  # type: ignore[attr-defined]
-    assert said == {"body": True, "whole": True, "wrong": False}
-
-
 @pytest.mark.parametrize(("benchmark", "r", "rho", "tau"), [("HumanEval", 0.959, 0.964, 0.905), ("ARCADE", 0.959, 0.929, 0.810)])
 def test_table_2_gives_these_correlations(benchmark: str, r: float, rho: float, tau: float) -> None:
     found = table_2(benchmark)
@@ -125,13 +88,6 @@ def test_table_2_gives_these_correlations(benchmark: str, r: float, rho: float, 
     assert found.tau.value == pytest.approx(printed, abs=0.006)
     assert found.rho is not None
     assert found.rho.value != pytest.approx(printed, abs=0.05)
-
-
-def test_a_cell_has_its_place_and_model() -> None:
-    cell = paper().cells["T2/HumanEval/Gemini v1 Pro/rtc"]
-    assert (cell.value, cell.of) == (pytest.approx(0.348), "Gemini v1 Pro")
-    assert paper().cells["T3/Gemini Nano 2/bleu"].value == pytest.approx(0.723)
-    assert paper().cells["text/ranges"].value == 5961
 
 
 RIGHT = "return left + right"
@@ -165,11 +121,17 @@ def without(found: Scored[Code]) -> float | None:
     return found.mean("baseline", "tests_pass")
 
 
-def test_a_trip_counts_by_its_label_and_the_code_itself_needs_none() -> None:
+def test_a_trip_counts_by_its_label_the_code_itself_needs_none_and_what_can_not_be_read_fails() -> None:
     found = one(["Add.", "Add both.", "Add up."], [RIGHT, "x", "y"], ["x", "y", "y"], {"x": True, "y": False})
     assert (rtc_of(found, "tests_pass"), without(found), found.any_of("description", "tests_pass")) == pytest.approx((2 / 3, 1 / 3, 1))
     assert found.lift("description", "baseline", "tests_pass") == pytest.approx(1 / 3)
     assert rtc_of(found, "exact") == pytest.approx(1 / 3)
+    unlabelled = one(["Add.", "Add up."], [RIGHT, "x"], [RIGHT], {"x": None})
+    assert (rtc_of(unlabelled, "tests_pass"), rtc_of(unlabelled, "exact")) == (None, pytest.approx(1 / 2)), "not known, rather than right"
+    unread = one([None, "Add.", "Add up."], [None, RIGHT], [RIGHT], {})
+    assert rtc_of(unread, "tests_pass") == pytest.approx(1 / 3)
+    assert (unread.asked, unread.unreadable) == (3 + 3, 2)
+    assert count_table([unread], "problem").rows[0].cells[1].value == pytest.approx(2 / 6)
 
 
 def test_a_trip_through_a_copy_is_left_out_where_copies_are() -> None:
@@ -180,32 +142,6 @@ def test_a_trip_through_a_copy_is_left_out_where_copies_are() -> None:
     only = one(["return left + right"], [RIGHT], ["y"], {"y": False})
     assert rtc_of(only, "tests_pass", copies=False) is None
     assert only.lift("description", "baseline", "tests_pass", copies=False) is None
-
-
-def test_what_can_not_be_read_fails_and_is_counted() -> None:
-    found = one([None, "Add.", "Add up."], [None, RIGHT], [RIGHT], {})
-    assert rtc_of(found, "tests_pass") == pytest.approx(1 / 3)
-    assert (found.asked, found.unreadable) == (3 + 3, 2)
-    assert count_table([found], "problem").rows[0].cells[1].value == pytest.approx(2 / 6)
-
-
-def test_an_item_with_a_text_without_a_label_is_not_known_rather_than_right() -> None:
-    for labels in ({}, {"x": None}):
-        found = one(["Add.", "Add up."], [RIGHT, "x"], [RIGHT], labels)
-        assert rtc_of(found, "tests_pass") is None
-        assert rtc_of(found, "exact") == pytest.approx(1 / 2)
-
-
-@given(outcomes=st.lists(st.tuples(st.sampled_from([RIGHT, "x", "y", None]), st.sampled_from(["x", "y"])), min_size=1, max_size=6))
-def test_shares_are_shares_and_the_lift_is_their_difference(outcomes: list[tuple[str | None, str]]) -> None:
-    trips, baseline = ([each[i] for each in outcomes] for i in (0, 1))
-    found = one(["Add."] * len(trips), trips, list(baseline), {"x": True, "y": False})
-    rtc, other = rtc_of(found, "tests_pass"), without(found)
-    assert rtc is not None
-    assert other is not None
-    assert 0 <= rtc <= 1
-    assert found.lift("description", "baseline", "tests_pass") == pytest.approx(rtc - other)
-    assert found.any_of("description", "tests_pass") == float(rtc > 0)
 
 
 def items(count: int, came_back: int) -> list[Any]:
@@ -226,7 +162,6 @@ def test_code_that_does_not_come_back_is_longer_here_and_the_interval_says_so() 
 BODY = "if x:\n        return 1\n\n    return 2"
 CODE = Code("a", "a", "def f(x):\n    ", BODY, "\n\n\ndef g():\n    pass\n", documented='def f(x):\n    """Say."""\n    ')
 EDIT = Edit("b", "b", "    a = 1\n    b = 2\n", "    a = 1\n    b = 3\n", "    b = 3\n")
-LINES = st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["x = 1", "y()", "", "# z"])), min_size=1, max_size=5)
 
 
 def test_the_code_stands_between_markers_and_a_todo_in_its_place() -> None:
@@ -239,16 +174,9 @@ def test_the_code_stands_between_markers_and_a_todo_in_its_place() -> None:
         assert ('"""Say."""' in asked) is (arm == "direct")
 
 
-def test_each_question_has_three_shots_and_begins_the_answer() -> None:
-    for messages in (CODE.to_describe(), CODE.to_rebuild("baseline", ""), EDIT.to_describe(), EDIT.to_rebuild("description", "Do.")):
-        assert [message.role for message in messages] == ["system", *["user", "assistant"] * 4]
-        assert messages[-1].text in ("[DESCRIPTION]", "[CODE]", "[NEW]")
-
-
 @pytest.mark.parametrize(
     "answer",
     [
-        "[CODE]\nif x:\n    return 1\n\nreturn 2\n[/CODE]",
         "[CODE]\n    if x:\n        return 1\n\n    return 2\n[/CODE]",
         "Sure!\n[CODE]\n```python\nif x:\n    return 1\n\nreturn 2\n```\n[/CODE]\nDone.",
         "[CODE]pass[/CODE]\nOr rather:\n[CODE]\nif x:\n    return 1\n\nreturn 2[/CODE]",
@@ -259,33 +187,17 @@ def test_the_last_whole_block_is_the_code_at_the_indentation_of_its_place(answer
     assert CODE.is_exact(str(CODE.code_in(answer)))
 
 
-@pytest.mark.parametrize("answer", ["", "return 2", "[CODE]return 2", "[CODE]\n\n[/CODE]", "```python\nreturn 2\n```"])
+@pytest.mark.parametrize("answer", ["return 2", "[CODE]return 2", "[CODE]\n\n[/CODE]"])
 def test_an_answer_without_a_whole_block_can_not_be_read(answer: str) -> None:
     assert CODE.code_in(answer) is None
     assert EDIT.code_in(answer) is None
 
 
-@given(lines=LINES, indentation=st.sampled_from(["", "    ", "\t"]))
-def test_code_that_is_written_at_the_margin_comes_back_as_it_stood(lines: list[tuple[int, str]], indentation: str) -> None:
-    text = "\n".join(("    " * depth + line) if line else "" for depth, line in [(0, "start"), *lines, (0, "end")])
-    item = Code("a", "a", f"head\n{indentation}", textwrap.indent(text, indentation)[len(indentation) :], "\n")
-    assert item.code_in(f"[CODE]\n{text}\n[/CODE]") == item.code
-
-
-def test_an_edit_keeps_its_indentation_and_spaces_at_ends_are_no_difference() -> None:
+def test_an_edit_keeps_its_indentation_and_a_description_is_one_line_of_limited_length() -> None:
     text = EDIT.code_in("[NEW]\n    a = 1  \n    b = 3\n[/NEW]")
     assert text is not None
     assert EDIT.is_exact(text)
     assert not EDIT.is_exact("a = 1\nb = 3")
-
-
-@given(words=st.text(max_size=400))
-def test_a_description_is_one_line_of_limited_length(words: str) -> None:
-    found = description_in(f"[DESCRIPTION]{words}[/DESCRIPTION]", cut_off=False, most=MAX_DESCRIPTION)
-    assert found is None or (0 < len(found) <= MAX_DESCRIPTION and len(found.splitlines()) == 1)
-
-
-def test_a_description_that_was_cut_off_is_as_good_as_its_beginning_and_an_open_one_is_not() -> None:
-    assert description_in("[DESCRIPTION]Add up all", cut_off=True) == "Add up all"
-    assert description_in("[DESCRIPTION]Add up all", cut_off=False) is None
-    assert description_in("Add up all", cut_off=True) is None
+    found = description_in(f"[DESCRIPTION]Add\n{'up ' * 400}[/DESCRIPTION]", cut_off=False, most=MAX_DESCRIPTION)
+    assert found is not None
+    assert (len(found) <= MAX_DESCRIPTION, len(found.splitlines())) == (True, 1)

@@ -11,7 +11,7 @@ import pytest
 from needs import DATA, needs_data
 from study_runs import figures_of
 
-from assay.offline_eval.errors import RunError, UsageError
+from assay.offline_eval.errors import UsageError
 from assay.offline_eval.recorded.answers import RecordedError
 from assay.offline_eval.rtc.recorded import STUDY, Options, run_recorded, tell_recorded
 from assay.offline_eval.study import finish
@@ -55,19 +55,18 @@ def written(path: Path, found: list[dict[str, Any]]) -> Path:
     return path
 
 
-def test_a_file_of_ones_own_is_read_and_copies_stand_apart(tmp_path: Path) -> None:
-    run = run_recorded(Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines())]))
+def test_a_file_of_ones_own_is_planned_and_read_and_copies_stand_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines())], as_json=True)
+    tell_recorded(options)
+    assert json.loads(capsys.readouterr().out)["round_trips"] == 8
+    assert not options.out.exists()
+    run = run_recorded(options)
     cells = figures_of(run.folder)
     assert [cells[f"I/mine/{which}/rtc"]["n"] for which in ("all", "without_copies")] == [8, 7]
     assert [cells[f"I/mine/all/{name}"]["value"] for name in ("rtc", "pass_at_1", "difference", "auc")] == [0.5, 0.5, 0, 0.5]
     before = (run.folder / "report" / "report.md").read_bytes()
     finish(STUDY, run, as_json=False)
     assert (run.folder / "report" / "report.md").read_bytes() == before
-
-
-def test_a_forecast_that_is_always_the_same_has_no_auc(tmp_path: Path) -> None:
-    run = run_recorded(Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines(passes=True))]))
-    assert figures_of(run.folder)["I/mine/all/auc"]["value"] is None
 
 
 def test_files_without_round_trips_twice_the_same_or_torn_are_told(tmp_path: Path) -> None:
@@ -81,16 +80,6 @@ def test_files_without_round_trips_twice_the_same_or_torn_are_told(tmp_path: Pat
     with pytest.raises(RecordedError, match=r"torn\.jsonl:25"):
         run_recorded(replace(options, files=[tmp_path / "torn.jsonl"]))
     assert not (tmp_path / "run").exists()
-
-
-def test_another_file_is_another_run_and_a_plan_makes_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines())], as_json=True)
-    tell_recorded(options)
-    assert json.loads(capsys.readouterr().out)["round_trips"] == 8
-    assert not options.out.exists()
-    run_recorded(options)
-    with pytest.raises(RunError, match="asked something else"):
-        run_recorded(replace(options, limit=4))
 
 
 def test_several_round_trips_of_a_problem_are_one_group_and_no_problem_is_counted_twice(tmp_path: Path) -> None:

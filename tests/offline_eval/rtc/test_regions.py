@@ -14,7 +14,6 @@ from needs import needs
 from study_runs import figures_of, isolation_here
 from sums_project import SOURCE, write_project
 
-from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.inference.opening import ModelChoice, open_asker
 from assay.offline_eval.asked_model import asked_model
 from assay.offline_eval.chains.chain import Description, write
@@ -22,7 +21,7 @@ from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.rtc import sets
 from assay.offline_eval.rtc.items import Code, Edit, Plan
-from assay.offline_eval.rtc.sets import CONTEXT, LABELS, Found, edits, edits_of, project_regions
+from assay.offline_eval.rtc.sets import CONTEXT, LABELS, edits, edits_of, project_regions
 from assay.offline_eval.rtc.study import Options, ask, find, run_problems
 from assay.offline_eval.sets.suites import Finding, Suite, watched
 
@@ -70,10 +69,17 @@ def test_commits_that_change_one_place_are_taken_with_the_lines_around(history: 
     assert not any("z =" in edit.changed for edit in edits_of(history, "history")), "two places, or white space alone"
 
 
-def test_missing_libraries_are_told_before_anything_is_asked(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@LIBRARIES
+def test_folders_without_a_history_or_missing_libraries_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="is not a folder; name folders of git repositories with --data"):
+        edits([tmp_path / "none"], 10, 0, None)
+    with pytest.raises(UsageError, match=f"two folders are named {tmp_path.name}"):
+        edits([tmp_path, tmp_path], 10, 0, None)
+    with pytest.raises(UsageError, match="--set edits needs --data"):
+        find(Options(tmp_path / "run", set="edits"))
     monkeypatch.setattr(sets, "find_spec", lambda _: None)
     with pytest.raises(StudyError, match=r"sacrebleu and rouge_score.*pip install 'assay\[studies\]'"):
-        edits([history], 10, 0, None)
+        edits([tmp_path], 10, 0, None)
 
 
 def test_an_edit_is_rebuilt_greedily_once_and_drawn_where_several_are_asked_for() -> None:
@@ -86,16 +92,6 @@ def test_an_edit_is_rebuilt_greedily_once_and_drawn_where_several_are_asked_for(
             made = [one["arm"] for one in write(plan, {edit.id: described}, asker, edit)["answers"]]
             assert [made.count("description"), made.count("baseline")] == arms
             assert [body["temperature"] for body in speech.chats[-plan.calls("edit") :]] == [temperature] * plan.calls("edit")
-
-
-@LIBRARIES
-def test_folders_without_a_history_are_told(history: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not a folder; name folders of git repositories with --data"):
-        edits([tmp_path / "none"], 10, 0, None)
-    with pytest.raises(UsageError, match="two folders are named history"):
-        edits([history, history], 10, 0, None)
-    with pytest.raises(UsageError, match="--set edits needs --data"):
-        find(Options(tmp_path / "run", set="edits"))
 
 
 @pytest.mark.slow
@@ -122,17 +118,10 @@ def test_edits_are_judged_by_exact_match_and_by_overlap(history: Path, tmp_path:
     assert "history" in (run.folder / "report" / "report.md").read_text()
 
 
-@pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
-    isolation_here()
-    folder = tmp_path_factory.mktemp("regions")
-    suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
-    return project_regions(watched([suite], Pool(), Finding(6, 0), ("line", "block")))
-
-
 @pytest.mark.slow
-def test_regions_are_whole_statements_whose_loss_tests_notice(found: Found) -> None:
-    assert len(found.items) >= 2
+def test_regions_are_statements_whose_loss_tests_notice_and_what_is_rebuilt_is_judged_by_them(tmp_path: Path) -> None:
+    suite = Suite("shop", write_project(tmp_path / "shop"), Path(sys.executable), isolation_here(), tmp_path / "cache")
+    found = project_regions(watched([suite], Pool(), Finding(6, 0), ("line", "block")))
     for item in found.items:
         assert isinstance(item, Code)
         assert item.before + item.code + item.after in SOURCE
@@ -140,10 +129,6 @@ def test_regions_are_whole_statements_whose_loss_tests_notice(found: Found) -> N
         assert len(item.before) + len(item.after) <= CONTEXT + 2 * 80
         assert "unseen" not in item.id
     assert len({item.id for item in found.items}) == len(found.items)
-
-
-@pytest.mark.slow
-def test_what_is_rebuilt_is_judged_by_the_projects_tests(found: Found, tmp_path: Path) -> None:
     (first, *others) = found.items
     assert isinstance(first, Code)
     words = {item.code: f"Number {number}." for number, item in enumerate(found.items) if isinstance(item, Code)}

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.lines.draw import LANGUAGES
 from assay.offline_eval.errors import UsageError
-from assay.offline_eval.sets.code import Folder, Source, folders_at, is_here, label_of, own_code, places_from
+from assay.offline_eval.sets.code import Source, folders_at, is_here, label_of, own_code, places_from
 from assay.offline_eval.sets.lines import TASKS
 from assay.offline_eval.sets.packages import Package, Registry, archive_of, listed_packages, named
 from assay.offline_eval.sets.projects import ProjectError
@@ -96,19 +95,11 @@ def test_a_folder_is_a_project_and_its_own_code_alone_is_drawn_from(tmp_path: Pa
     places = places_from(folder, tmp_path, 100, 0, TASKS)
     assert {place.project for place in places} == {"shop"}
     assert {place.language for place in places} == {"java", "javascript", "python"}
-    assert is_here(folder, tmp_path)
+    (folder.path / "notes.md").write_text("# Others", encoding="utf-8")
+    assert folders_at([folder.path]) == [folder], "what is no code does not change what a run calls it"
     assert {path for path, _ in own_code(folder, tmp_path)} == {"src/total.js", "src/total.test.js", "src/made.js", "src/A.java", "tool.py"}
-
-
-def test_what_a_run_calls_a_folder_changes_with_its_code_alone(tmp_path: Path) -> None:
-    place = project(tmp_path / "shop")
-    (before,) = folders_at([place])
-    (place / "notes.md").write_text("# Others", encoding="utf-8")
-    assert folders_at([place]) == [before]
-    (place / "src" / "A.java").write_text(JAVA + "\n", encoding="utf-8")
-    (after,) = folders_at([place])
-    assert label_of(after) != label_of(before)
-    assert label_of(after).startswith("shop ")
+    (folder.path / "src" / "A.java").write_text(JAVA + "\n", encoding="utf-8")
+    assert label_of(folders_at([folder.path])[0]) != label_of(folder)
 
 
 def test_folders_of_one_name_are_told_apart_and_what_is_none_is_refused(tmp_path: Path) -> None:
@@ -134,16 +125,12 @@ def test_an_archive_with_another_hash_is_refused(tmp_path: Path) -> None:
         archive_of(replace(made, sha256="0" * 64), tmp_path)
 
 
-def test_without_the_client_of_its_registry_a_package_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = replace(package(tmp_path, "npm", {}), version="2.0")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ProjectError, match=r"@me/shapes 2\.0 is fetched with npm, which is not installed"):
-        archive_of(made, tmp_path)
-
-
-def test_what_the_client_says_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_client_says_or_that_there_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client itself is a program that fails, so that no registry is asked."""
     made = replace(package(tmp_path / "cache", "npm", {}), version="2.0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ProjectError, match=r"@me/shapes 2\.0 is fetched with npm, which is not installed"):
+        archive_of(made, tmp_path / "cache")
     npm = tmp_path / "bin" / "npm"
     npm.parent.mkdir()
     npm.write_text("#!/bin/sh\necho no such package >&2\nexit 1\n", encoding="utf-8")
@@ -154,24 +141,16 @@ def test_what_the_client_says_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["me-shapes-1.0-1.tgz"]
 
 
-def test_the_list_of_packages_is_long_enough_and_pinned() -> None:
+def test_the_list_of_packages_is_pinned_and_chosen_from_by_name_and_language() -> None:
     packages = listed_packages()
     assert len({package.name for package in packages}) == len(packages)
     assert all(len(package.sha256) == 64 and package.version and package.licence and package.below for package in packages)
     counts = Counter(package.language for package in packages)
     assert counts.keys() == {"c", "go", "java", "javascript", "rust", "typescript"}
     assert min(counts.values()) >= 6
-
-
-def test_packages_are_chosen_by_name_and_language() -> None:
     assert [package.name for package in named(["express", "koa"])] == ["express", "koa"]
     assert {package.language for package in named([], ["go", "rust"])} == {"go", "rust"}
     with pytest.raises(UsageError, match="no such package in the list: left-pad"):
         named(["left-pad"])
     with pytest.raises(UsageError, match="no listed package is in swift, only in javascript"):
         named(["express"], ["swift"])
-
-
-def test_each_language_of_the_list_can_be_drawn_from() -> None:
-    assert {package.language for package in listed_packages()} <= {*LANGUAGES} or len(LANGUAGES) < 18
-    assert isinstance(folders_at([Path(__file__).parent])[0], Folder)

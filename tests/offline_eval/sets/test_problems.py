@@ -41,20 +41,7 @@ def test_two_literals_are_one_answer_exactly_where_python_calls_them_equal(a: An
         assert hash(hashable(a)) == hash(hashable(b))
 
 
-def test_order_counts_in_lists_and_not_in_sets_and_dicts() -> None:
-    assert literal("{1: [2], 3: 4}") == literal("{3: 4, True: [2.0]}")
-    assert literal("{'a', 'b', 'c'}") == literal("{'c', 'b', 'a'}")
-    assert literal("[1, 2]") not in (literal("[2, 1]"), literal("(1, 2)"), literal("{1, 2}"), literal("'[1, 2]'"))
-
-
-@given(values)
-def test_a_literal_is_read_however_it_is_spaced(value: Any) -> None:
-    assert literal(f"  {value!r} ") == hashable(value)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "f(1)", "'a' * 3", "open('made', 'w')", "[" * 2000, "11. Finally, the answer", "{[]}", "\0", "9" * 5000]
-)
+@pytest.mark.parametrize("text", ["f(1)", "'a' * 3", "open('made', 'w')", "[" * 2000, "{[]}", "9" * 5000])
 def test_what_is_no_literal_is_neither_read_nor_executed(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert literal(text) is None
@@ -82,35 +69,22 @@ def written(path: Path, **change: Any) -> Path:
 
 @pytest.mark.parametrize(
     ("body", "marks"),
-    [("sorted(values)", "11"), ("values[::-1]", "11"), ("values", "01"), ("values[5]", "00"), ("exit(3)", "")],
+    [("sorted(values)", "11"), ("values", "01"), ("values[5]", "00"), ("exit(3)", "")],
 )
 def test_each_test_is_counted_and_none_ends_the_others(tmp_path: Path, sandbox: PythonSandbox, body: str, marks: str) -> None:
     (problem,) = odex(written(tmp_path / "odex.jsonl"))
     assert (problem.base_inputs, problem.plus_inputs) == (2, 0)
-    result = sandbox.check(problem.program(f"def f_7(values):\n    return {body}\n"), problem.counting_test, problem.entry_point)
-    assert (result.label, result.report.strip()) == (marks == "11", marks)
-
-
-def test_the_docstring_has_the_intent_and_the_tests(tmp_path: Path) -> None:
-    (problem,) = odex(written(tmp_path / "odex.jsonl"))
     assert problem.prompt.startswith('def f_7(values):\n    """sort "values"\n')
     assert "assert candidate([2, 1]) == [1, 2]" in problem.prompt
-    assert problem.program(problem.truth) == "def f_7(values):\n\treturn sorted(values)\n"
-
-
-def test_problems_that_need_more_than_python_are_left_out(tmp_path: Path) -> None:
-    assert odex(written(tmp_path / "odex.jsonl", library=["pandas"])) == []
+    result = sandbox.check(problem.program(f"def f_7(values):\n    return {body}\n"), problem.counting_test, problem.entry_point)
+    assert (result.label, result.report.strip()) == (marks == "11", marks)
 
 
 @pytest.mark.parametrize(("change", "message"), [({"test": ["assert ("]}, "ODEX/7 is no Python"), ({"intent": 3}, r"\$\.intent")])
 def test_a_record_that_can_not_be_read_is_refused_with_its_line(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(SetError, match=f"odex.jsonl:1: .*{message}|odex.jsonl:1: {message}"):
         odex(written(tmp_path / "odex.jsonl", **change))
-
-
-@needs_data(ODEX)
-def test_the_published_file_is_read() -> None:
-    assert len(problems("odex", DATA / ODEX)) == 334
+    assert odex(written(tmp_path / "odex.jsonl", library=["pandas"])) == [], "what needs more than Python is left out"
 
 
 SOURCE = '''"""A module."""
@@ -129,13 +103,13 @@ def gap(text: str, of: str = SOURCE) -> Gap:
     return Gap(start, start + len(text))
 
 
-def test_the_plain_arm_is_the_file_as_it_is() -> None:
-    shown = in_arm("docstring", SOURCE, gap("sum(prices)"), "line_rest", SETTINGS)
-    assert shown is not None
-    assert (shown.text, shown.truth) == (SOURCE, "sum(prices)")
-
-
-def test_without_docstrings_the_same_text_is_taken_out_of_the_same_line() -> None:
+def test_without_docstrings_or_a_suffix_the_same_text_is_taken_out_of_the_same_line() -> None:
+    plain, cut = (in_arm(arm, SOURCE, gap("sum(prices)"), "line_rest", SETTINGS) for arm in ("docstring", "no_suffix"))
+    assert plain is not None
+    assert (plain.text, plain.truth) == (SOURCE, "sum(prices)")
+    assert cut is not None
+    assert (cut.cursor.suffix, cut.cursor.prefix) == ("", plain.cursor.prefix)
+    assert in_arm("no_suffix", SOURCE, gap("prices"), "line_middle", SETTINGS) is None
     shown = in_arm("no_docstring", SOURCE, gap("sum(prices)"), "line_rest", SETTINGS)
     assert shown is not None
     assert "A module" not in shown.text
@@ -143,14 +117,6 @@ def test_without_docstrings_the_same_text_is_taken_out_of_the_same_line() -> Non
     assert shown.truth == "sum(prices)"
     assert shown.cursor.prefix.endswith("    amount = ")
     assert shown.cursor.suffix.startswith("\n    return amount")
-
-
-def test_without_a_suffix_nothing_stands_behind_the_cursor() -> None:
-    shown = in_arm("no_suffix", SOURCE, gap("sum(prices)"), "line_rest", SETTINGS)
-    assert shown is not None
-    assert shown.cursor.suffix == ""
-    assert shown.cursor.prefix.endswith("    amount = ")
-    assert in_arm("no_suffix", SOURCE, gap("prices", SOURCE), "line_middle", SETTINGS) is None
 
 
 def test_an_arm_that_would_be_the_plain_one_or_lose_its_line_is_left_out() -> None:
@@ -168,21 +134,11 @@ def test_gaps_come_from_code_that_is_not_a_test_and_put_back_give_the_file(tmp_p
     assert len({place.function for place in places}) == len({place.id for place in places}) == 4
     for place in places:
         line = place.text.split("\n")[place.line - 1]
-        assert all(place.text[gap.start : gap.end] in line for _, gap in place.gaps)
-
-
-def test_each_gap_is_the_task_that_the_live_engine_would_call_it(tmp_path: Path) -> None:
-    for seed in range(10):
-        for place in places_of(make_sdist(tmp_path), tmp_path, per_project=6, seed=seed):
-            for task, gap in place.gaps:
-                assert task_of(place.text[: gap.start], place.text[gap.end :], "line") == task
-
-
-def test_the_same_seed_asks_the_same_and_another_does_not(tmp_path: Path) -> None:
-    project = make_sdist(tmp_path)
-    first = places_of(project, tmp_path, 3, seed=1)
-    assert first == places_of(project, tmp_path, 3, seed=1)
-    assert first != places_of(project, tmp_path, 3, seed=2)
+        for task, gap in place.gaps:
+            assert place.text[gap.start : gap.end] in line
+            assert task_of(place.text[: gap.start], place.text[gap.end :], "line") == task, "as the live engine would call it"
+    assert places == places_of(make_sdist(tmp_path), tmp_path, per_project=4, seed=1)
+    assert places != places_of(make_sdist(tmp_path), tmp_path, per_project=4, seed=2)
 
 
 QUIXBUGS, DEFECTS4J, CRUXEVAL = "quixbugs", "defects4j-patches/framework.tar.xz", "cruxeval/cruxeval.jsonl"
@@ -198,7 +154,7 @@ def of(name: str, file: str) -> list[Problem]:
 
 @pytest.mark.slow
 @published
-@needs_data(QUIXBUGS, DEFECTS4J, CRUXEVAL, HUMANEVAL, MBPP, MBPP_PLUS)
+@needs_data(QUIXBUGS, DEFECTS4J, CRUXEVAL, HUMANEVAL, MBPP, MBPP_PLUS, ODEX)
 @pytest.mark.parametrize(
     ("name", "file", "count"),
     [
@@ -208,6 +164,7 @@ def of(name: str, file: str) -> list[Problem]:
         ("quixbugs", QUIXBUGS, 35),
         ("defects4j", DEFECTS4J, 137),
         ("cruxeval", CRUXEVAL, 800),
+        ("odex", ODEX, 334),
     ],
 )
 def test_a_set_has_all_of_its_problems(name: str, file: str, count: int) -> None:
@@ -228,7 +185,7 @@ def test_a_set_has_all_of_its_problems(name: str, file: str, count: int) -> None
 @needs_data(HUMANEVAL, MBPP)
 @pytest.mark.parametrize(("name", "file"), [("humaneval", HUMANEVAL), ("mbpp", MBPP)])
 def test_a_body_is_judged_by_the_sets_tests(sandbox: PythonSandbox, name: str, file: str) -> None:
-    for problem in of(name, file)[5:25:4]:
+    for problem in of(name, file)[5:15:5]:
         assert judge(problem, problem.truth, sandbox).tests_pass is True
         after = f"{problem.truth}\nprint(undefined)\n"
         assert judge(problem, after, sandbox).tests_pass is True, "what follows the block is not the answer's"
@@ -241,19 +198,10 @@ def test_a_body_is_judged_by_the_sets_tests(sandbox: PythonSandbox, name: str, f
 
 
 @needs_data(QUIXBUGS)
-@pytest.mark.parametrize("name", ["flatten", "hanoi", "breadth_first_search", "minimum_spanning_tree", "topological_ordering"])
-def test_the_published_tests_tell_a_repair_from_the_bug(sandbox: PythonSandbox, name: str) -> None:
-    problem = next(problem for problem in of("quixbugs", QUIXBUGS) if problem.group == name)
-    assert judge(problem, problem.truth + "  ", sandbox).exact_match is True
-    told = judge(replace(problem, truth="another line"), problem.truth, sandbox)
-    assert (told.exact_match, told.tests_pass) == (False, True)
-    assert judge(problem, problem.wrong, sandbox, limits=FAST).tests_pass is False
-
-
-@needs_data(QUIXBUGS)
 @pytest.mark.slow
 def test_every_repair_of_quixbugs_passes_and_no_bug_does(sandbox: PythonSandbox) -> None:
     for problem in of("quixbugs", QUIXBUGS):
+        assert judge(problem, problem.truth + "  ", sandbox).exact_match is True
         repaired = judge(replace(problem, truth="another line"), problem.truth, sandbox).tests_pass
         broken = judge(problem, problem.wrong, sandbox, limits=FAST).tests_pass
         assert (repaired, broken) == ((None, None) if problem.group == "shortest_path_length" else (True, False)), problem.id
@@ -287,8 +235,3 @@ def test_a_set_that_is_missing_or_another_says_where_to_get_it(tmp_path: Path, n
     other.write_text(json.dumps({"some": "record"}) + "\n")
     with pytest.raises(SetError, match=SETS[name].whence.partition(" ")[0]):
         problems(name, other)
-
-
-def test_a_set_of_no_known_name_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    with pytest.raises(SetError, match="no set 'leetcode'; there are humaneval, mbpp"):
-        problems("leetcode", tmp_path)

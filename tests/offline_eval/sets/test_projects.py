@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 from source_distribution import make_sdist
 
-from assay.offline_eval.sets.projects import Project, ProjectError, fetch, is_test, measured_projects, sources, unpacked
-
-
-def test_an_archive_with_another_hash_is_refused(tmp_path: Path) -> None:
-    project = make_sdist(tmp_path)
-    (tmp_path / "shapes-1.0.tar.gz").write_bytes(b"something else")
-    with pytest.raises(ProjectError, match="SHA-256"):
-        sources(project, tmp_path)
+from assay.offline_eval.sets.projects import Project, ProjectError, fetch, measured_projects, sources, unpacked
 
 
 @pytest.mark.slow
@@ -40,11 +33,6 @@ def test_pip_runs_nothing_of_a_download_with_another_hash(tmp_path: Path, monkey
     assert marker.exists()
 
 
-def test_a_project_that_pip_does_not_find_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match=r"assay-no-such-project==1\.0 \(sdist\) could not be downloaded"):
-        fetch("assay-no-such-project", "1.0", "sdist", tmp_path)
-
-
 def test_an_archive_is_found_whatever_its_spelling_of_the_name(tmp_path: Path) -> None:
     for name in ("More_Itertools-11.2.1.tar.gz", "python-dateutil-4.0.0.tar.gz", "zope.interface-8.0-cp311-cp311-linux.whl"):
         (tmp_path / name).touch()
@@ -58,13 +46,6 @@ def test_the_list_of_projects_is_long_enough_and_pinned() -> None:
     assert len(projects) >= 15
     assert len({p.name for p in projects}) == len(projects)
     assert all(len(p.sha256) == 64 and p.version for p in projects)
-
-
-def test_tests_are_told_from_code() -> None:
-    assert is_test("a-1/tests/x.py")
-    assert is_test("a-1/src/test_x.py")
-    assert is_test("a-1/conftest.py")
-    assert not is_test("a-1/src/contest.py")
 
 
 def test_an_archive_that_is_not_the_listed_one_is_not_unpacked(tmp_path: Path) -> None:

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from assay.analysis.sandbox.isolation.best_level import best_level
 from assay.analysis.sandbox.judging.python import PythonSandbox
-from assay.offline_eval.calibration.recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, start, unit_of, units
-from assay.offline_eval.pool.pool import run
+from assay.offline_eval.calibration.recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, unit_of, units
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.sets.problem import Problem
 from assay.offline_eval.sets.problems import problems
@@ -91,24 +88,6 @@ def test_draws_that_give_the_same_agree_and_what_gives_nothing_agrees_with_its_c
     assert agreement.right.tolist() == [True, True, True, False, True, False, False, False]
     assert (self_test.raw * 5).round().tolist() == [3, 3, 3, 3, 2, 0, 0, 0]
     assert set(agreement.problem.tolist()) == {0}
-
-
-def test_draws_without_a_label_are_left_out_and_never_wrong(asked: list[Problem], labels: dict[str, Labelled]) -> None:
     some = {key: label for key, label in labels.items() if label.tests_pass}
     agreement, _ = measured(found_in(asked, TESTS), some)
-    assert agreement.right.tolist() == [True] * 4
-    assert agreement.raw.tolist() == [1.0] * 4
-    assert [found.name for found in measured(found_in(asked, []), labels)] == ["agreement"]
-
-
-def test_a_worker_of_a_pool_labels_units(set_file: Path, tmp_path: Path, asked: list[Problem], labels: dict[str, Labelled]) -> None:
-    tests_file = tmp_path / "tests.jsonl"
-    rows = [{"prompt": "assert ", "samples": TESTS if row == 0 else []} for row in range(164)]
-    tests_file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found: dict[str, Labelled] = {}
-    wanted = [unit_of(asked[0], text) for text in (RIGHT, UP, BROKEN)]
-    for finished in run(partial(start, "humaneval", set_file, tests_file, best_level()), iter(wanted), 1):
-        assert finished.answer is not None
-        assert finished.answer.pop("timings").keys() == {"tests_ms"}
-        found[finished.item.id] = Labelled(**finished.answer)
-    assert found == {unit.id: labels[unit.id] for unit in wanted}
+    assert (agreement.right.tolist(), agreement.raw.tolist()) == ([True] * 4, [1.0] * 4), "without a label it is left out, and not wrong"

@@ -31,27 +31,19 @@ def test_each_distinct_plain_assertion_of_a_text_is_found_once() -> None:
         "not f(-1.5)",
         "f(9)",
     ]
-
-
-def test_what_follows_an_assertion_in_other_code_is_not_part_of_it() -> None:
-    assert assertions(["f(1) == 2\nx = f(3)\n", "f(1) == 3\nprint(f(4))"], "f") == ["f(1) == 2", "f(1) == 3"]
+    assert assertions(["f(1) == 2\nx = f(3)\n", "f(1) == 3\nprint(f(4))"], "f") == ["f(1) == 2", "f(1) == 3"], "nothing of other code"
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "f(__import__('os').system('true')) == 0",
-        "f(open('x')) == 1",
         "f(1).real == 1",
         "[f(x) for x in range(3)] == []",
         "f(lambda: 1) == 1",
         "f(2 ** 9999999) == 1",
-        "f(x=1) == 1",
         "sorted([1], key=f) == [1]",
-        "f == f",
-        "other(1) == 1",
         "(y := f(1)) == 1",
-        "f(f'{1}') == 1",
         "f('" + "a" * 3000 + "') == 1",
     ],
 )
@@ -70,12 +62,6 @@ def made(seed: int, n: int = 300, offset: float = 0.0) -> Measured:
     votes = rng.integers(1, 11, n)
     right = rng.random(n) < sigmoid(offset + 0.8 * np.log((votes + 0.5) / (10.5 - votes)))
     return of_shares("made", votes, np.full(n, 10), right, np.arange(n))
-
-
-def test_log_odds_of_shares_are_finite_and_mirror_each_other() -> None:
-    found = of_shares("", np.array([10, 5, 0]), np.full(3, 10), np.array([True, False, True]), np.arange(3))
-    assert found.log_odds[:, 0].tolist() == pytest.approx([np.log(21), 0.0, -np.log(21)])
-    assert found.raw.tolist() == [1.0, 0.5, 0.0]
 
 
 def test_no_answer_is_judged_by_a_map_that_has_seen_it() -> None:
@@ -99,15 +85,6 @@ def test_a_map_of_another_model_loses_skill_that_its_own_map_has() -> None:
     assert lost.auc.high == pytest.approx(0, abs=0.02)
 
 
-def test_a_share_of_all_votes_that_is_wrong_is_judged_all_the_same() -> None:
-    votes = np.where(np.arange(20) < 8, 10, 3)
-    votes[19] = 10
-    found = of_shares("", votes, np.full(20, 10), np.arange(20) < 10, np.arange(20))
-    changed = change(found.raw, np.full(20, 0.5), found)
-    assert changed.skill is not None
-    assert changed.skill.value == pytest.approx(-skill(found.raw, found.right), abs=1e-6)
-
-
 def test_folds_by_problem_keep_the_answers_to_a_problem_together_and_random_ones_do_not() -> None:
     # the measure tells which problem it is, and nothing else: only a map that has seen the problem can use it
     problem = np.repeat(np.arange(40), 25)
@@ -122,8 +99,10 @@ def test_folds_by_problem_keep_the_answers_to_a_problem_together_and_random_ones
     assert by_problem.intervals.skill.value < by_chance.intervals.skill.value
 
 
-def test_told_scores_are_verbalised_confidence() -> None:
+def test_told_scores_are_verbalised_confidence_and_log_odds_are_finite() -> None:
     found = of_told("mine", [("Set/0", 0.0, False), ("Set/0", 0.5, False), ("Set/1", 1.0, True)], "tests_pass")
+    shares = of_shares("", np.array([10, 5, 0]), np.full(3, 10), np.array([True, False, True]), np.arange(3))
+    assert shares.log_odds[:, 0].tolist() == pytest.approx([np.log(21), 0.0, -np.log(21)])
     assert (found.name, found.raw.tolist(), found.problem.tolist()) == ("verbalised", [0.0, 0.5, 1.0], [0, 0, 1])
     assert found.right.tolist() == [False, False, True]
     assert np.isfinite(found.log_odds).all()

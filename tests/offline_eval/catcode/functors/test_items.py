@@ -8,8 +8,6 @@ from statistics import fmean
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from study_runs import isolation_here
 
 from assay.analysis.corpora.benchmarks import Language
@@ -26,7 +24,7 @@ from assay.offline_eval.chains.chain import description_in
 from assay.offline_eval.chains.scores import Scored, mean_of
 from assay.offline_eval.chains.scores import scored as scored_of
 from assay.offline_eval.errors import StudyError
-from assay.offline_eval.sets.judging import InSandbox, OpenSandbox, Sandboxes
+from assay.offline_eval.sets.judging import InSandbox, OpenSandbox
 from assay.offline_eval.sets.programs import Program
 
 
@@ -36,23 +34,14 @@ def mean_of_places(*places: list[float]) -> Cell:
     return mean_of("", values, groups, "problem", places=names)
 
 
-@given(places=st.lists(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=2, max_size=6), min_size=1, max_size=4))
-def test_every_place_counts_alike_however_many_problems_it_has(places: list[list[float]]) -> None:
-    found = mean_of_places(*places)
-    assert found.value is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.value == pytest.approx(sum(sum(values) / len(values) for values in places) / len(places))
-    assert found.groups == found.n == sum(map(len, places))
-    assert 0 <= found.low <= found.value + 1e-9
-    assert found.value - 1e-9 <= found.high <= 1
-
-
-def test_where_nothing_varies_the_interval_has_a_width() -> None:
-    found = mean_of_places([1.0] * 4, [1.0] * 4)
-    assert (found.value, found.high) == (1.0, 1.0)
-    assert found.low is not None
-    assert 0.4 < found.low < 0.8
+def test_every_place_counts_alike_however_many_problems_it_has_and_the_interval_has_a_width_where_nothing_varies() -> None:
+    found = mean_of_places([1.0, 0.5], [0.0] * 4, [1.0, 0.0])
+    assert found.value == pytest.approx((0.75 + 0.0 + 0.5) / 3)
+    assert found.groups == found.n == 8
+    same = mean_of_places([1.0] * 4, [1.0] * 4)
+    assert (same.value, same.high) == (1.0, 1.0)
+    assert same.low is not None
+    assert 0.4 < same.low < 0.8
 
 
 def scored(*endings: str | None, judged: bool = True) -> Scored[Item]:
@@ -101,8 +90,6 @@ def runs() -> Iterator[OpenSandbox]:
         ("def f(x):\n    return x\n", "wrong"),
         ("def f(x):\n    return x.y\n", "crash"),
         ("def f(x):\n    return None if x > 1 else 2\n", "crash"),  # the test can't work with it
-        ("def g(x):\n    return x\n", "crash"),
-        ("import os\nos._exit(0)\n", "crash"),
         ("def f(x):\nreturn x\n", "does_not_compile"),
     ],
 )
@@ -118,7 +105,6 @@ def test_endings_of_python(runs: OpenSandbox, program: str, ending: str) -> None
         ("function f(x) { return x + 1 }", "passes"),
         ("function f(x) { return x }", "wrong"),
         ("function f(x) { return y }", "crash"),
-        ("function g(x) { return x }", "crash"),
         ("function f(x) { return }}", "does_not_compile"),
     ],
 )
@@ -146,8 +132,6 @@ def test_endings_of_java(runs: OpenSandbox, body: str, ending: str) -> None:
     [
         (ProgramOutcome.TIMED_OUT, "time"),
         (ProgramOutcome.OUT_OF_MEMORY, "crash"),
-        (ProgramOutcome.CRASHED, "crash"),
-        (ProgramOutcome.NOT_JUDGEABLE, None),
         (ProgramOutcome.INFRASTRUCTURE, None),
     ],
 )
@@ -166,24 +150,7 @@ def test_a_language_that_can_not_be_run_here_is_told(monkeypatch: pytest.MonkeyP
         find_node.cache_clear()
 
 
-def test_a_machine_that_fails_makes_no_label() -> None:
-    from assay.offline_eval.sets.suites import Unjudged
-
-    class Broken:
-        def check(self, *_: object, **__: object) -> Result:
-            return Result(ProgramOutcome.INFRASTRUCTURE, "no memory")
-
-    level = best_level()
-    with pytest.raises(Unjudged, match="no memory"):
-        labelled(Sandboxes(level, {"javascript": Broken()}), Program("x", "s", "p", "javascript", "", "", None))  # type: ignore[dict-item]
-
-
 SETS = ("humaneval", "mathqa", "mbxp")
-
-
-def is_share(percent: float, n: int) -> bool:
-    """Whether some k of n is that many percent, to one decimal."""
-    return any(round(100 * k / n, 1) == round(percent, 1) for k in range(n + 1))
 
 
 @pytest.mark.parametrize(
@@ -195,16 +162,6 @@ def test_the_papers_means_are_those_of_its_cells(table: str, models: tuple[str, 
     for model in models:
         found = fmean(cells[f"{table}/{name}/{model}/{language}"].value for name in SETS for language in languages)
         assert found == pytest.approx(cells[f"{table}/mean/{model}/{mean}"].value, abs=0.0011)
-
-
-def test_what_is_no_share_of_its_n_is_marked_inconsistent() -> None:
-    assert not is_share(33.0, 156)
-    assert is_share(35.9, 156)
-    assert not is_share(75.5, 97)
-    assert is_share(75.5, 1734)
-    marked = {place for place, value in paper().cells.items() if value.marks}
-    assert {"T6/humaneval/Davinci/java", "T6/mathqa/Davinci/java", "T6/mathqa/ChatGPT/java"} <= marked
-    assert "T6/humaneval/ChatGPT/java" not in marked
 
 
 ITEM = Item(
@@ -224,31 +181,23 @@ ITEM = Item(
     ("answer", "code"),
     [
         ("[CODE]\nx = 1\n[/CODE]", "x = 1"),
-        ("[CODE]\n    x = 1\n[/CODE]", "    x = 1"),
-        ("[CODE]\n```python\nx = 1\n```\n[/CODE]", "x = 1"),
         ("[CODE]Sure:\n```\nx = 1\n```\nThat is all.[/CODE]", "x = 1"),
         ("[CODE]x = 1[/CODE] or rather [CODE]x = 2[/CODE]", "x = 2"),
         ("Here it is:\n```js\nlet x = 1;\n```\n", "let x = 1;"),
         ("[CODE]\n[/CODE]", None),
-        ("I can't do that.", None),
-        ("", None),
     ],
 )
 def test_the_code_of_an_answer_is_its_last_block(answer: str, code: str | None) -> None:
     assert code_of(answer) == code
 
 
-def test_recorded_answers_may_be_plain_code() -> None:
+def test_recorded_answers_may_be_plain_code_and_descriptions_may_be_cut_off() -> None:
     assert recorded_code("    return x\n") == "    return x"
     assert recorded_code("```\nreturn x\n```\n") == "return x"
     assert recorded_code(" \n") is None
-
-
-def test_a_description_may_have_lines_and_may_be_cut_off() -> None:
     assert description_in("[DESCRIPTION]\nOne.\n\nTwo.\n[/DESCRIPTION]", cut_off=False) == "One.\n\nTwo."
     assert description_in("[DESCRIPTION]One, an", cut_off=True) == "One, an"
     assert description_in("[DESCRIPTION]One, an", cut_off=False) is None
-    assert description_in("No.", cut_off=False) is None
 
 
 def test_without_names_neither_name_nor_type_is_shown_and_the_answer_gets_its_name_back() -> None:
@@ -256,15 +205,11 @@ def test_without_names_neither_name_nor_type_is_shown_and_the_answer_gets_its_na
     assert "has_close" not in shown
     assert "float" not in shown
     assert "has_close" in ITEM.to_describe("named")[-2].text
+    assert "[HEADER]" not in "".join(message.text for message in ITEM.to_rebuild("named", "It is has_close."))
+    alone = ITEM.to_rebuild("header", "It is has_close.")[-2].text
+    assert "It is" not in alone
+    assert "def has_close(numbers: list[float]) -> bool:" in alone
     assert ITEM.program("unnamed", "def solve(numbers):\n    return solve(numbers)").startswith("def has_close(numbers):")
-
-
-def test_with_names_no_header_is_shown_and_the_header_alone_has_no_description() -> None:
-    named = ITEM.to_rebuild("named", "It is has_close.")
-    assert "[HEADER]" not in "".join(message.text for message in named)
-    alone = ITEM.to_rebuild("header", "It is has_close.")
-    assert "It is" not in alone[-2].text
-    assert "def has_close(numbers: list[float]) -> bool:" in alone[-2].text
 
 
 @pytest.mark.parametrize("language", get_args(Language))

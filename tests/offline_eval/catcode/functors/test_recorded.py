@@ -38,6 +38,15 @@ def asked(tmp_path: Path, path: Path, name: str = "translate") -> Options:
     )  # fmt: skip
 
 
+def test_recorded_answers_that_belong_to_no_program_are_told(tmp_path: Path) -> None:
+    path = recording(tmp_path / "answers.jsonl", ("HumanEval/0", "translate", "pass"))
+    with pytest.raises(UsageError, match=r"no recorded answer .*items are named like humaneval-javascript-python/0"):
+        run_functors(asked(tmp_path, path))
+    path.write_text(json.dumps({"task_id": "Nobody/1", "completion": "x", "language": "java"}) + "\n")
+    with pytest.raises(RecordedError, match=r"answers.jsonl:1: a task 'Nobody/1', which is of no benchmark known here"):
+        recorded(path)
+
+
 @pytest.mark.slow
 def test_recorded_translations_are_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = recording(
@@ -46,15 +55,14 @@ def test_recorded_translations_are_run(tmp_path: Path, capsys: pytest.CaptureFix
         ("humaneval-javascript-python/1", "translate", "```\nreturn x\n```"),
         ("humaneval-javascript-python/9", "translate", "pass"),
     )
+    tell_functors(asked(tmp_path, path))
+    assert "no model is asked" in capsys.readouterr().err
     run = run_functors(asked(tmp_path, path))
-    cells = figures_of(run.folder)
-    assert (cells["T4/humaneval/javascript-python"]["value"], cells["T4/humaneval/javascript-python"]["n"]) == (0.5, 2)
+    cell = figures_of(run.folder)["T4/humaneval/javascript-python"]
+    assert (cell["value"], cell["n"]) == (0.5, 2)
     report = (run.folder / "report" / "report.md").read_text()
     assert "some-7b" in report
     assert "1 recorded item that --data has no program for" in report
-    capsys.readouterr()
-    tell_functors(asked(tmp_path, path))
-    assert "no model is asked" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -70,22 +78,6 @@ def test_recorded_round_trips_are_run_as_reproductions(tmp_path: Path) -> None:
     assert (cells["T6/humaneval/javascript/named"]["value"], cells["T6/humaneval/javascript/named"]["n"]) == (1.0, 2)
     assert cells["T6/humaneval/javascript/named_without_copies"]["n"] == 1
     assert cells["T6/humaneval/javascript/header"]["value"] is None
-
-
-def test_answers_to_other_programs_are_told(tmp_path: Path) -> None:
-    path = recording(tmp_path / "answers.jsonl", ("HumanEval/0", "translate", "pass"))
-    with pytest.raises(UsageError, match=r"no recorded answer .*items are named like humaneval-javascript-python/0"):
-        run_functors(asked(tmp_path, path))
-
-
-def test_a_completion_of_an_unknown_benchmark_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "samples.jsonl"
-    path.write_text(json.dumps({"task_id": "Nobody/1", "completion": "x", "language": "java"}) + "\n")
-    with pytest.raises(RecordedError, match=r"samples.jsonl:1: a task 'Nobody/1', which is of no benchmark known here"):
-        recorded(path)
-    path.write_text(json.dumps({"task_id": "MBJP/1", "completion": "x", "language": "cobol"}) + "\n")
-    with pytest.raises(RecordedError, match="the language 'cobol'"):
-        recorded(path)
 
 
 @pytest.mark.slow

@@ -18,7 +18,6 @@ from assay.offline_eval.chains.chain import ANSWERS
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pairing import compare
 from assay.offline_eval.pool.pool import Pool
-from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.study import finish
 
 from ....inference.chat_server import ChatSpeech, chatting
@@ -93,16 +92,6 @@ def test_translations_are_run_and_end_in_classes(options: Options, capsys: pytes
     assert claims == {"b": "undecided", "c1": "not run", "c2": "not run"}
 
 
-def test_a_program_that_fails_its_own_test_is_not_asked_about(options: Options, tmp_path: Path) -> None:
-    speech = knowing()
-    with chatting(speech) as address:
-        run = run_functors(replace(options, choice=ModelChoice(address), data=written(tmp_path, 3, broken=1)))
-    assert {record["id"]: record["ending"] for record in run.records(SOURCES).read()}["humaneval-javascript/1"] == "wrong"
-    assert [record["id"] for record in run.records(ANSWERS).read()] == ["humaneval-javascript-python/0", "humaneval-javascript-python/2"]
-    assert not any("halve1" in json.dumps(body) for body in speech.chats)
-    assert "1 program of 3 that fail their own tests" in (run.folder / "report" / "report.md").read_text()
-
-
 def test_reproduction_is_told_with_names_without_and_without_copies(explaining: Options, capsys: pytest.CaptureFixture[str]) -> None:
     run = run_functors(explaining)
     cells = figures_of(run.folder)
@@ -130,44 +119,36 @@ def test_each_question_is_asked_as_often_as_the_plan_says(
         assert (plan["most_programs"], plan["descriptions"] + plan["code"]) == (2, calls)
 
 
-@pytest.mark.parametrize("torn", ["sources.jsonl", "answers.jsonl", "labels.jsonl"])
-def test_a_run_whose_files_are_torn_is_resumed_to_the_same_bytes(options: Options, torn: str) -> None:
-    options = replace(options, limit=3)
-    run = run_functors(options)
-    before = files_of(run.folder)
-    path = run.folder / torn
-    path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    assert files_of(run_functors(options).folder) == before
-
-
-def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_before_its_labels(options: Options) -> None:
+def test_steps_can_be_done_one_after_the_other_and_nothing_is_claimed_without_a_label(options: Options) -> None:
     run = run_functors(replace(options, steps=("sources", "write")))
     assert not run.records(LABELS).path.exists()
     assert figures_of(run.folder)["T4/humaneval/javascript-python"]["value"] is None
     assert "of which a text has no label" in (run.folder / "report" / "report.md").read_text()
     run_functors(replace(options, steps=("labels",)))
     assert figures_of(run.folder)["T4/humaneval/javascript-python"]["value"] == pytest.approx(2 / 6)
-
-
-def test_an_answer_without_a_label_takes_its_program_out_of_every_number(options: Options) -> None:
-    run = run_functors(replace(options, limit=3))
-    labels = run.records(LABELS).path
-    lines = labels.read_text().splitlines(keepends=True)
-    gone = json.loads(lines[0])
-    labels.write_text("".join([json.dumps({**gone, "ending": None}) + "\n", *lines[1:]]))
+    before = files_of(run.folder)
     finish(STUDY, run, as_json=True)
-    assert figures_of(run.folder)["T4/humaneval/javascript-python"]["n"] == 2
-    assert "1 item of which a text has no label" in (run.folder / "report" / "report.md").read_text()
+    assert files_of(run.folder) == before
+    labels = run.records(LABELS).path
+    first, *others = labels.read_text().splitlines(keepends=True)
+    labels.write_text("".join([json.dumps({**json.loads(first), "ending": None}) + "\n", *others]))
+    finish(STUDY, run, as_json=True)
+    assert figures_of(run.folder)["T4/humaneval/javascript-python"]["n"] == 5
 
 
-def test_data_that_can_not_be_used_are_told(options: Options, tmp_path: Path) -> None:
+def test_data_that_can_not_be_used_are_told(options: Options) -> None:
     with pytest.raises(UsageError, match="no program that is to be found in two languages"):
         run_functors(replace(options, data=options.data[:1], sources=("python",)))
     with pytest.raises(UsageError, match="no program to explain"):
         run_functors(replace(options, set="explain", sources=("java",)))
-    with pytest.raises(SetError, match="can't be read"):
-        run_functors(replace(options, data=[tmp_path / "none.jsonl"]))
     assert not options.out.exists()
+
+
+def test_a_program_that_fails_its_own_test_is_not_asked_about(options: Options, tmp_path: Path) -> None:
+    run = run_functors(replace(options, data=written(tmp_path, 3, broken=1)))
+    assert {record["id"]: record["ending"] for record in run.records(SOURCES).read()}["humaneval-javascript/1"] == "wrong"
+    assert [record["id"] for record in run.records(ANSWERS).read()] == ["humaneval-javascript-python/0", "humaneval-javascript-python/2"]
+    assert "1 program of 3 that fail their own tests" in (run.folder / "report" / "report.md").read_text()
 
 
 def test_two_models_are_compared_pair_by_pair(options: Options, tmp_path: Path) -> None:

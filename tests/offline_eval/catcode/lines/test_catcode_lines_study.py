@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from source_distribution import make_sdist
-from study_runs import files_of, kill_once_begun
+from study_runs import files_of
 from sums_project import write_project
 
 from assay.analysis.sandbox.isolation.best_level import best_level
@@ -28,23 +27,18 @@ from ....inference.completion_server import Speech, serving
 pytestmark = pytest.mark.usefixtures("isolated")
 
 
-def run_in(folder: Path, workers: int = 1, **more: object) -> Run:
-    """The study about the places of the shop, as a program of its own does it, too."""
+def run_in(folder: Path) -> Run:
+    """The study about the places of the shop."""
     project = replace(make_sdist(folder / "archives", functions=1), name="shop")
-    options = Options(folder / "run", pool=Pool(workers), cache=folder / "archives", memory="file")
+    options = Options(folder / "run", pool=Pool(1), cache=folder / "archives", memory="file")
     suite = Suite("shop", write_project(folder / "shop"), Path(sys.executable), best_level(), folder / "cache")
     items = watched([suite], options.pool, Finding(3, 0), ("line",))
-    wanted = replace(options, projects=[project], **more)  # type: ignore[arg-type]
-    return ask(wanted, wanted.model(), items)
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return run_in(tmp_path_factory.mktemp("whole"))
+    return ask(replace(options, projects=[project]), options.model(), items)
 
 
 @pytest.mark.slow
-def test_each_line_that_passes_is_rewritten_scored_and_suggested_again(whole: Run) -> None:
+def test_each_line_that_passes_is_rewritten_scored_and_suggested_again(tmp_path: Path) -> None:
+    whole = run_in(tmp_path)
     rewritten, scored = whole.records(REWRITES).read(), whole.records(SCORES).read()
     with_variants = [record for record in rewritten if record["variants"]]
     assert {record["id"] for record in with_variants} == {record["id"] for record in scored}
@@ -55,28 +49,14 @@ def test_each_line_that_passes_is_rewritten_scored_and_suggested_again(whole: Ru
         measures = [scores[record["id"]]["plain"], scores[record["id"]]["identity"], *scores[record["id"]]["variants"]]
         assert all({"mean_entropy", "mean_margin", "total_logprob"} <= each.keys() for each in measures)
     assert {record["id"] for record in whole.records(REGENERATED).read()} <= {record["id"] for record in whole.records(ANSWERS).read()}
-
-
-@pytest.mark.slow
-def test_no_sample_is_of_rewritten_code(whole: Run) -> None:
+    # no sample is of rewritten code
     answers = {one["generations"][0]["id"]: one["generations"][0] for one in whole.records(ANSWERS).read()}
     assert [path.name for path in (whole.folder / "samples").iterdir()] == ["line.jsonl"]
     for sample in read_samples(whole.folder / "samples" / "line.jsonl"):
         assert sample.measures == answers[sample.id]["measures"]
-
-
-@pytest.mark.slow
-def test_the_report_is_made_again_from_the_run_alone(whole: Run, capsys: pytest.CaptureFixture[str]) -> None:
     before = files_of(whole.folder)
-    assert main(["eval", "report", str(whole.folder), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["run"] == str(whole.folder)
+    assert main(["eval", "report", str(whole.folder)]) == 0
     assert files_of(whole.folder) == before
-
-
-@pytest.mark.slow
-def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
-    kill_once_begun(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, "run/scores.jsonl")
-    assert files_of(run_in(tmp_path).folder) == files_of(whole.folder)
 
 
 def test_a_model_that_scores_no_given_text_is_refused_before_anything_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,10 +16,11 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.catcode.pairs.asking import ANSWERS, Options, sources_of
+from assay.offline_eval.catcode.pairs.asking import ANSWERS, Options
 from assay.offline_eval.catcode.pairs.pair import read_pairs
 from assay.offline_eval.catcode.pairs.study import run_pairs
-from assay.offline_eval.errors import RunError, StudyError, UsageError
+from assay.offline_eval.errors import StudyError, UsageError
+from assay.offline_eval.pairing import compare
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.run import Run
@@ -132,6 +133,9 @@ def test_each_pair_is_asked_about_in_both_orders(built: Path, tmp_path: Path, ad
     page = (run.folder / "report" / "report.md").read_text()
     assert "96.0 %, 90.5 %" in page
     assert "inconsistent: printed as Avg." in page
+    before = files_of(run.folder)
+    assert main(["eval", "report", str(run.folder)]) == 0
+    assert files_of(run.folder) == before
 
 
 def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
@@ -149,28 +153,12 @@ def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
     assert "p(True) of" in page
 
 
-def test_a_run_makes_pairs_and_asks_about_them_at_once(built: Path, tmp_path: Path, address: str) -> None:
-    options = Options(tmp_path / "run", data=(built / "HumanEval.jsonl",), choice=ModelChoice(address), limit=2, votes=1, pool=Pool(1))
-    run = run_pairs(options)
-    pairs = read_pairs(run.folder / "pairs.jsonl")
-    assert len({pair.problem for pair in pairs}) == 2
-    assert len(run.records(ANSWERS).read()) == sum(len(pair.orders) for pair in pairs)
-    before = files_of(run.folder)
-    assert main(["eval", "report", str(run.folder)]) == 0
-    assert files_of(run.folder) == before
-    with pytest.raises(RunError, match="votes: 1 -> 2"):
-        run_pairs(replace(options, votes=2))
-
-
-def test_only_some_kinds_are_asked_about(built: Path, tmp_path: Path, address: str) -> None:
-    run = run_pairs(about(built, tmp_path / "run", address, kinds=("1-neq",)))
-    assert {record["id"].split(":")[1] for record in run.records(ANSWERS).read()} == {"1-neq"}
-
-
 def test_two_models_are_compared_at_the_same_pairs(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:
-    first = run_pairs(about(built, tmp_path / "first", address))
+    kinds = ("1-eq", "3-eq-chain", "1-neq")
+    first = run_pairs(about(built, tmp_path / "first", address, kinds=kinds))
+    assert {record["id"].split(":")[1] for record in first.records(ANSWERS).read()} == set(kinds)
     speech.reply = willing
-    second = run_pairs(about(built, tmp_path / "second", address))
+    second = run_pairs(about(built, tmp_path / "second", address, kinds=kinds))
     assert main(["eval", "report", str(first.folder), str(second.folder), "--out", str(tmp_path / "both")]) == 0
     found = {name: each["value"] for name, each in figures_of(tmp_path / "both").items()}
     assert (found["MC/vote/local/1/balanced"], found["MC/vote/local/2/balanced"]) == (1.0, 0.5)
@@ -178,12 +166,8 @@ def test_two_models_are_compared_at_the_same_pairs(built: Path, tmp_path: Path, 
     recall = figures_of(first.folder)["K/vote/3-eq-chain"]["value"]
     (changed,) = (value for name, value in found.items() if name.startswith("P/") and name.endswith("vote/1-neq/difference"))
     assert (chain, changed) == (pytest.approx(1 - recall), -1.0)
-
-
-def test_a_run_without_answers_is_not_compared(built: Path, tmp_path: Path, address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    run = run_pairs(about(built, tmp_path / "run", address, kinds=("identity",)))
-    assert main(["eval", "report", str(run.folder), str(built / "run")]) == 1
-    assert "has no answer about a pair: run its step answers first" in capsys.readouterr().err
+    with pytest.raises(StudyError, match="has no answer about a pair: run its step answers first"):
+        compare([first.folder, built / "run"], tmp_path / "none", as_json=False)
 
 
 def test_recorded_answers_take_the_place_of_a_model(built: Path, tmp_path: Path) -> None:
@@ -202,18 +186,11 @@ def test_recorded_answers_take_the_place_of_a_model(built: Path, tmp_path: Path)
 
 
 def test_recorded_answers_to_other_pairs_are_refused(built: Path, tmp_path: Path) -> None:
-    for step, reason in (("pair", "no answer to any of these pairs"), ("judge", "no answer of the step pair")):
-        answer = RecordedAnswer("other:1-eq:ab", step, 0, "True")  # type: ignore[arg-type]
-        write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "", "", {answer.key: answer}))
-        with pytest.raises(UsageError, match=reason):
-            run_pairs(about(built, tmp_path / "run", recorded=(tmp_path / "answers.jsonl",)))
-    assert not (tmp_path / "run").exists()
     answer = RecordedAnswer("other:1-eq:ab", "pair", 0, "True")
     write(tmp_path / "answers.jsonl", Recorded("a judge", "other-7b", "", "", {answer.key: answer}))
-    with pytest.raises(UsageError, match=r"no answer to any of these pairs \(step pair; an item is named as humaneval-python/"):
-        run_pairs(
-            Options(tmp_path / "run", data=(built / "HumanEval.jsonl",), recorded=(tmp_path / "answers.jsonl",), limit=1, pool=Pool(1))
-        )
+    with pytest.raises(UsageError, match="no answer to any of these pairs"):
+        run_pairs(about(built, tmp_path / "run", recorded=(tmp_path / "answers.jsonl",)))
+    assert not (tmp_path / "run").exists()
 
 
 def test_programs_that_were_drawn_make_global_pairs(built: Path, tmp_path: Path) -> None:
@@ -221,51 +198,22 @@ def test_programs_that_were_drawn_make_global_pairs(built: Path, tmp_path: Path)
     answers = [RecordedAnswer(f"HumanEval/{number}", "draw", n, text) for number, found in texts.items() for n, text in enumerate(found)]
     write(tmp_path / "draws.jsonl", Recorded("draws", "other-7b", "", "", {answer.key: answer for answer in answers}))
     data = (built / "HumanEval.jsonl", tmp_path / "draws.jsonl")
-    run = run_pairs(Options(tmp_path / "run", data=data, pool=Pool(1), steps=("pairs",), limit=5))
+    made = Options(tmp_path / "run", data=data, pool=Pool(1), steps=("pairs",), limit=5)
+    with pytest.raises(UsageError, match="global-eq needs several programs for one problem, right and wrong ones, and --data names none"):
+        run_pairs(replace(made, data=data[:1], kinds=("global-eq",)))
+    run = run_pairs(made)
     found = [pair for pair in read_pairs(run.folder / "pairs.jsonl") if pair.kind.startswith("global")]
     assert {pair.problem for pair in found} == {"HumanEval/0"}
     assert {pair.kind for pair in found} == {"global-neq"}
 
 
-def test_published_completions_are_solutions_and_not_draws(tmp_path: Path) -> None:
-    task = {
-        "task_id": "MathQA/1",
-        "language": "java",
-        "prompt": "class Problem {\n    static double problem() {\n",
-        "entry_point": "problem",
-    }
-    task |= {"description": "what is asked", "test": "class Main { }", "canonical_solution": None}
-    completion = {"task_id": "MathQA/1", "completion": "        return 2;\n    }\n}", "language": "java"}
-    for name, record in (("tasks", task), ("samples", completion)):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record) + "\n")
-    found = sources_of(Options(tmp_path / "run", data=(tmp_path / "tasks.jsonl", tmp_path / "samples.jsonl"), steps=("pairs",)))
-    assert ([program.id for program in found.programs], found.drawn) == (["mathqa-java/1"], [])
-
-
-def test_global_pairs_without_drawn_programs_are_refused(built: Path, tmp_path: Path) -> None:
-    data = (built / "HumanEval.jsonl",)
-    with pytest.raises(UsageError, match="global-eq needs several programs for one problem, right and wrong ones, and --data names none"):
-        run_pairs(Options(tmp_path / "run", data=data, steps=("pairs",), kinds=("global-eq",)))
-
-
-def test_programs_of_which_none_gives_a_pair_say_why(tmp_path: Path) -> None:
-    broken = {**problem(0), "test": "def check(candidate):\n    assert candidate([3]) == 0\n"}
-    (tmp_path / "data.jsonl").write_text(json.dumps(broken) + "\n")
-    with pytest.raises(StudyError, match="no pair came out of humaneval python: the program's own test: failed"):
-        run_pairs(Options(tmp_path / "run", data=(tmp_path / "data.jsonl",), pool=Pool(1), steps=("pairs",)))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--set pairs needs programs with tests: --data names files of HumanEval"),
-        (["--data", "nowhere.jsonl"], "nowhere.jsonl: can't be read: No such file or directory"),
         (["--data", "PAIRS", "--steps", "pairs"], "has pairs that are made already, so the step pairs has nothing to do"),
         (["--data", "PAIRS", "DATA"], "pairs are not mixed with what they are made of"),
-        (["--data", "DATA", "--steps", "score"], "--set pairs has no step score (there are pairs, answers)"),
         (["--data", "DATA", "--kinds", "4-eq"], "no such kind of pair: 4-eq (there are 1-eq"),
         (["--data", "DATA", "--steps", "pairs", "--votes", "3"], "the step pairs asks no model: leave --votes out"),
-        (["--data", "DATA", "--projects", "toolz"], "--projects does nothing for --set pairs"),
     ],
 )
 def test_what_can_not_be_asked_for_is_refused_in_a_sentence(

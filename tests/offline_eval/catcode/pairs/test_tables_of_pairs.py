@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Iterator
@@ -9,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from study_runs import isolation_here
 
 from assay.analysis.morphisms.registry import MORPHISMS
@@ -24,7 +21,7 @@ from assay.offline_eval.catcode.pairs.building import built
 from assay.offline_eval.catcode.pairs.pages import claims, false_equivalents, kinds_made, refusals_table, size_table
 from assay.offline_eval.catcode.pairs.pair import KINDS, CodePair, DrawnPrograms, Kind, Order, is_pairs_file, read_pairs, write_pairs
 from assay.offline_eval.catcode.pairs.tables import PROBABILITY, VOTE, Judgement, answer_in, counts_in_paper, judgements_of, p_true, table
-from assay.offline_eval.catcode.paper import of_kind, of_rules, of_two_kinds, paper
+from assay.offline_eval.catcode.paper import of_rules, paper
 from assay.offline_eval.sets.judging import InSandbox, OpenSandbox
 from assay.offline_eval.sets.problem import SetError
 from assay.offline_eval.sets.programs import Program
@@ -89,25 +86,15 @@ def test_every_kind_of_pair_is_made_and_confirmed(build: OpenSandbox) -> None:
     (two,) = (pair for pair in record["pairs"] if pair["kind"] == "2-eq")
     assert {two["first"], two["second"]} == set(eq.values())
     assert len({pair["id"] for pair in record["pairs"]}) == len(record["pairs"])
-
-
-def test_the_seed_alone_decides_what_is_drawn(build: OpenSandbox) -> None:
-    def pairs(seed: int) -> Any:
-        return built(seed, build.sandbox, program())["pairs"]
-
-    assert pairs(1) == pairs(1)
-    assert any(pairs(seed) != pairs(1) for seed in (2, 3))
+    assert build(program())["pairs"] == record["pairs"], "the seed alone decides"
 
 
 def test_a_change_that_no_test_sees_makes_no_pair_and_says_so(build: OpenSandbox) -> None:
     record = build(program(test="assert clamped([], 2) == 0\n"))
     assert "1-neq" not in kinds(record)
     assert {"rule": "modify_condition", "reason": "no test differs"} in record["refusals"]
-
-
-def test_a_program_that_fails_its_own_test_gives_no_pair(build: OpenSandbox) -> None:
-    record = build(program(test="assert clamped([1], 2) == 3\n"))
-    assert (record["pairs"], record["refusals"]) == ([], [{"rule": "", "reason": "the program's own test: failed"}])
+    failing = build(program(test="assert clamped([1], 2) == 3\n"))
+    assert (failing["pairs"], failing["refusals"]) == ([], [{"rule": "", "reason": "the program's own test: failed"}])
 
 
 def test_programs_that_were_drawn_make_pairs_of_right_ones_and_of_right_and_wrong_ones(build: OpenSandbox) -> None:
@@ -151,35 +138,11 @@ def test_pairs_of_java_are_confirmed_too(build: OpenSandbox) -> None:
 
 PAIR = CodePair("a:1-eq:x", "mine", "python", "p", "1-eq", ("x",), "first\n", "second\n", ("passed", "passed"))
 
-made = st.builds(
-    CodePair, st.uuids().map(str), st.text(), st.sampled_from(["python", "java"]), st.text(), st.sampled_from(KINDS),
-    st.lists(st.text(), max_size=3).map(tuple), st.text(), st.text(), st.tuples(st.text(), st.text()),
-)  # fmt: skip
-
-
-@given(st.lists(made, min_size=1, max_size=5))
-def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, pairs: list[CodePair]) -> None:
-    path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
-    write_pairs(path, "some", 3, pairs)
-    assert is_pairs_file(path)
-    assert read_pairs(path) == pairs
-
-
-def test_the_kinds_on_the_command_line_are_those_of_pairs() -> None:
-    assert PAIR_KINDS == KINDS
-
-
-def test_an_identity_is_asked_about_in_one_order_and_others_in_both() -> None:
-    assert PAIR.orders == ("ab", "ba")
-    assert (PAIR.programs("ab"), PAIR.programs("ba")) == (("first\n", "second\n"), ("second\n", "first\n"))
-    assert CodePair("i", "", "python", "", "identity", (), "a", "a", ("", "")).orders == ("ab",)
-
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         (lambda lines: ["{}", *lines[1:]], "pairs.jsonl:1: not the header"),
-        (lambda lines: [lines[0].replace("pairs/1", "pairs/9"), *lines[1:]], "the schema is 'assay/pairs/9'"),
         (lambda lines: [lines[0], lines[1].replace("1-eq", "9-eq")], "pairs.jsonl:2: not a pair"),
         (lambda lines: [*lines, lines[1]], "pairs.jsonl:3: the pair a:1-eq:x is there already"),
         (lambda lines: lines[:1], "there is no pair in it"),
@@ -188,34 +151,23 @@ def test_an_identity_is_asked_about_in_one_order_and_others_in_both() -> None:
 def test_a_file_that_is_damaged_is_refused_with_its_line(tmp_path: Path, change: object, reason: str) -> None:
     path = tmp_path / "pairs.jsonl"
     write_pairs(path, "some", 0, [PAIR])
+    assert is_pairs_file(path)
+    assert read_pairs(path) == [PAIR]
     path.write_text("".join(f"{line}\n" for line in change(path.read_text().splitlines())))  # type: ignore[operator]
     with pytest.raises(SetError, match=reason):
         read_pairs(path)
-
-
-def test_another_file_is_none_of_pairs(tmp_path: Path) -> None:
-    path = tmp_path / "other.jsonl"
-    path.write_text(json.dumps({"task_id": "HumanEval/0"}) + "\n")
-    assert not is_pairs_file(path)
-    assert not is_pairs_file(tmp_path / "missing.jsonl")
 
 
 @pytest.mark.parametrize(
     ("text", "answer", "counts"),
     [
         ("[ANSWER]True[/ANSWER]", 1.0, True),
-        ("[ANSWER] false [/ANSWER]", 0.0, True),
         ("[ANSWER]False.[/ANSWER]", 0.0, False),
-        ("[ANSWER]**True**[/ANSWER]", 1.0, False),
         ("\n\nFalse", 0.0, True),
         ("False. The second one skips the last element.", 0.0, False),
-        ("True\nBoth add up.", 1.0, False),
         ("I think [ANSWER]True[/ANSWER], no: [ANSWER]False[/ANSWER]", 0.0, True),
         ("True that they differ", None, False),
-        ("Ture.", None, False),
         ("[ANSWER]True", None, False),
-        ("[ANSWER]maybe[/ANSWER] True", None, False),
-        ("", None, False),
     ],
 )
 def test_an_answer_is_read_as_people_would_and_told_whether_the_paper_counts_it(text: str, answer: float | None, counts: bool) -> None:
@@ -223,35 +175,19 @@ def test_an_answer_is_read_as_people_would_and_told_whether_the_paper_counts_it(
     assert counts_in_paper(text) is counts
 
 
-def test_p_true_is_of_both_words_alone_whole_or_begun() -> None:
+def test_pairs_are_asked_about_in_both_orders_but_identities_and_p_true_is_of_both_words_whole_or_begun() -> None:
+    assert (PAIR.programs("ab"), PAIR.programs("ba")) == (("first\n", "second\n"), ("second\n", "first\n"))
+    assert CodePair("i", "", "python", "", "identity", (), "a", "a", ("", "")).orders == ("ab",)
     top = [("True", math.log(0.3)), (" true", math.log(0.1)), ("F", math.log(0.1)), ("no", math.log(0.5))]
-    assert p_true(top) == pytest.approx(0.8)
-    assert p_true([("no", -0.1)]) is None
+    assert (p_true(top), p_true([("no", -0.1)])) == (pytest.approx(0.8), None)
 
 
-def test_the_average_of_figure_4_is_not_the_mean_of_its_bars() -> None:
-    bars = [[value.value for value in of_kind(kind)] for kind in ("1-eq", "2-eq", "1-neq", "global-eq", "global-neq")]
-    means = [sum(column) / 5 for column in zip(*bars, strict=True)]
-    assert [round(100 * mean, 1) for mean in means] == [75.2, 73.8]
-    assert [round(100 * value.value, 1) for value in of_kind("average")] == [77.0, 76.5]
-    assert "inconsistent" in {mark.kind for mark in paper().marks_of("Fig. 4/average/Davinci")}
-
-
-def test_two_bars_make_a_balanced_accuracy_with_the_marks_of_both() -> None:
-    found = of_two_kinds("1-eq", "1-neq")
-    assert [value.value for value in found["balanced"]] == [pytest.approx(0.795), pytest.approx(0.82)]
-    assert [value.value for value in found["youden"]] == [pytest.approx(0.59), pytest.approx(0.64)]
-    assert set(found["neq"][0].marks) <= set(found["balanced"][0].marks)
-
-
-def test_every_rule_of_the_paper_is_one_of_ours() -> None:
+def test_every_rule_of_the_paper_is_one_of_ours_and_told_without_n() -> None:
     ours = {entry.name for entry in MORPHISMS if "java" in entry.languages}
     assert set(paper()["rules"].values()) == ours
     assert {name for _, rules in of_rules() for name in rules} <= ours
-
-
-def test_every_row_of_table_3_says_that_its_n_is_not_told() -> None:
     assert all(any("no n" in mark.note for mark in printed[0].marks) for printed in of_rules().values())
+    assert PAIR_KINDS == KINDS, "those on the command line"
 
 
 def pair(number: int, kind: Kind = "1-eq", rules: tuple[str, ...] = ("boolean_exchange",), data: str = "mbxp") -> CodePair:
@@ -277,20 +213,11 @@ def test_votes_and_p_true_are_read_from_the_records() -> None:
     assert (probability.way, probability.accepted) == (PROBABILITY, 0.0)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.sampled_from([None, 0.0, 0.5, 1.0])), min_size=1, max_size=40))
-def test_balanced_accuracy_is_the_mean_of_both_recalls(answers: list[tuple[bool, float | None]]) -> None:
-    found = [said(pair(n, "1-eq" if eq else "1-neq"), accepted) for n, (eq, accepted) in enumerate(answers)]
+def test_balanced_accuracy_is_the_mean_of_both_recalls_and_no_answer_is_wrong() -> None:
+    found = [said(pair(0), 1.0), said(pair(1), None), said(pair(2, "1-neq"), 0.5), said(pair(3, "1-neq"), 0.0)]
     of = cells(table("C", found))
-    eq, neq, balanced, youden = (of[f"C/vote/local/{name}"].value for name in ("eq", "neq", "balanced", "youden"))
-    right = [0.0 if accepted is None else accepted if is_eq else 1 - accepted for is_eq, accepted in answers]
-    for value, wanted in ((eq, True), (neq, False)):
-        of_it = [credit for credit, (is_eq, _) in zip(right, answers, strict=True) if is_eq == wanted]
-        assert value == (pytest.approx(sum(of_it) / len(of_it)) if of_it else None)
-    if eq is not None and neq is not None:
-        assert balanced == pytest.approx((eq + neq) / 2)
-        assert youden == pytest.approx(eq + neq - 1)
-    else:
-        assert balanced is youden is None
+    assert [of[f"C/vote/local/{name}"].value for name in ("eq", "neq", "balanced", "youden")] == [0.5, 0.75, 0.625, 0.25]
+    assert cells(table("C", found[:2]))["C/vote/local/balanced"].value is None
 
 
 def test_the_papers_numbers_stand_beside_ours_with_what_is_known_against_them() -> None:
@@ -338,10 +265,10 @@ def test_what_was_made_is_counted_by_kind_rule_and_data_set() -> None:
     assert false_equivalents(records) == ["mbxp-java/1: loop_exchange: the tests see a difference: failed"]
 
 
-@pytest.mark.parametrize("judge", ["says True", "says False", "coin", "not readable"])
+@pytest.mark.parametrize("judge", ["says True", "coin", "not readable"])
 def test_a_constant_judge_a_coin_and_answers_that_can_not_be_read_confirm_nothing(judge: str) -> None:
     rng = random.Random(0)
-    answers = {"says True": 1.0, "says False": 0.0, "not readable": None}
+    answers = {"says True": 1.0, "not readable": None}
     kinds: tuple[Kind, ...] = ("1-eq", "1-neq", "2-eq", "global-eq", "global-neq")
     found = [
         said(pair(n, kind), answers.get(judge, float(rng.random() < 0.5)), way=way, unreadable=10 * (judge == "not readable"))

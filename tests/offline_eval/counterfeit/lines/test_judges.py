@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from assay.offline_eval.counterfeit.classes import Outcomes
 from assay.offline_eval.counterfeit.lines.report import examples_of
@@ -24,7 +22,7 @@ from assay.offline_eval.counterfeit.lines.tables import (
     rule_table,
     verdicts_of,
 )
-from assay.offline_eval.counterfeit.lines.texts import Gap, Text, distinct
+from assay.offline_eval.counterfeit.lines.texts import Gap, Text
 
 RIGHT, HALF, FEW, CRASH, UNPARSED = (
     Outcomes(True, "passed", 4, 4),
@@ -54,19 +52,6 @@ def texts() -> list[Text]:
     return made
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=2, max_size=40))
-def test_the_best_threshold_has_the_largest_j_of_all(found: list[tuple[int, bool]]) -> None:
-    scores, right = np.array([float(s) for s, _ in found]), np.array([r for _, r in found])
-    if not right.any() or right.all():
-        return
-
-    def j(threshold: float) -> float:
-        called = scores >= threshold
-        return float(called[right].mean() - called[~right].mean())
-
-    assert j(best_threshold(scores, right)) == pytest.approx(max(map(j, scores)))
-
-
 def test_a_threshold_never_sees_the_project_that_it_judges() -> None:
     scores, right = np.array([1.0, 2.0, 3.0, 4.0, 8.0, 9.0]), np.array([False, True, False, True, True, False])
     groups = np.array([0, 0, 1, 1, 2, 2])
@@ -76,6 +61,8 @@ def test_a_threshold_never_sees_the_project_that_it_judges() -> None:
     assert changed is not None
     assert (called[groups == 2] == changed[groups == 2]).all()
     assert calls_of(scores[:2], right[:2], groups[:2]) is None, "there is no other project"
+    # 2 of 3 right ones and no wrong one are at 4 or above
+    assert 3 < best_threshold(np.arange(1.0, 6.0), np.array([False, True, False, True, True])) <= 4
 
 
 def test_only_right_texts_and_counterfeits_are_judged(texts: Sequence[Text]) -> None:
@@ -117,8 +104,3 @@ def test_examples_are_the_counterfeits_that_looked_surest_the_shown_ones_first()
     assert [dict(table.rows)["badge"] for table in tables] == ["◆ likely", "none: drawn at t0.6, not shown"]
     assert dict(tables[0].rows)["−"] == "if y"
     assert list(examples_of([found[3]], lambda _: "")) == []
-
-
-def test_a_text_that_is_shown_and_drawn_counts_once() -> None:
-    shown, drawn = text(0, HALF, 0.9, stream=""), text(0, HALF, 0.9)
-    assert distinct([shown, drawn, drawn]) == [shown]

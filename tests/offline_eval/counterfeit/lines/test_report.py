@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from study_runs import claims_of
 
 from assay.calibration.calibrator import save
 from assay.calibration.fitting.fit import fit
@@ -71,23 +71,17 @@ def _write_place(run: Run, place: str, rng: np.random.Generator) -> None:
         run.records(REPAIRS).add({"id": place, "repairs": [{"task": "line", "text": text, "lines": lines} for text in wrong]})
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Reported on once, and then with a calibrator of the user's that was fitted to what is shown, which has folds."""
-    folder = tmp_path_factory.mktemp("report")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ASSAY_DATA_HOME", str(folder / "data"))
-        run = written(folder / "run")
-        finish(STUDY, run, as_json=False)
-        found = fit(read_samples(run.folder / "samples" / "line.jsonl"), "tests_pass", ("total_logprob",), resamples=20)
-        path = folder / "data" / "calibrators" / "line.json"
-        save(found.calibrator, path)
-        save_folds(found.kept_folds(), folds_path(found.calibrator, path))
-        finish(STUDY, run, as_json=False)
-        yield run
-
-
-def test_the_page_has_what_the_run_says_of_the_model_and_of_the_calibrator(run: Run) -> None:
+def test_the_page_has_what_the_run_says_of_the_model_and_of_the_users_calibrator_which_has_folds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_DATA_HOME", str(tmp_path / "data"))
+    run = written(tmp_path / "run")
+    finish(STUDY, run, as_json=False)
+    found = fit(read_samples(run.folder / "samples" / "line.jsonl"), "tests_pass", ("total_logprob",), resamples=20)
+    path = tmp_path / "data" / "calibrators" / "line.json"
+    save(found.calibrator, path)
+    save_folds(found.kept_folds(), folds_path(found.calibrator, path))
+    finish(STUDY, run, as_json=False)
     numbers = {each["id"]: each for each in json.loads((run.folder / "report" / "figures.json").read_text())["figures"]}
     rates = [numbers[f"C/line/draws/{kind}"]["value"] for kind in ("right", "counterfeit", "other")]
     assert sum(rates) == pytest.approx(1)
@@ -98,23 +92,12 @@ def test_the_page_has_what_the_run_says_of_the_model_and_of_the_calibrator(run: 
     assert (figures["F3.counterfeit"]["reading"], figures["F4"]["reading"]) == ("holds", "holds")
     assert figures["F2"]["reading"] == "holds"
     assert "of the calibrator itself" in figures["F2"]["note"]
-    assert figures["F9"]["n"] == sum("repair_rate" in fact and fact["repair_rate"] is not None for fact in facts_of(run))
-
-
-def facts_of(run: Run) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (run.folder / "facts.jsonl").read_text().splitlines()]
-
-
-def test_claims_of_the_paper_are_read_from_the_cells_and_those_of_other_models_are_not_run(run: Run) -> None:
-    claims = {each["id"]: each for each in json.loads((run.folder / "report" / "report.json").read_text())["claims"]}
-    assert {name: claims[name]["verdict"] for name in ("b", "e", "f", "g")} == dict.fromkeys("befg", "not run")
-    assert claims["a"]["verdict"] == "refuted"
-    assert all(claims[name]["verdict"] != "not run" for name in ("a.bias", "c", "d.judge", "h"))
-
-
-def test_each_example_tells_the_line_the_tests_that_fail_and_what_the_badge_said(run: Run) -> None:
+    facts = [json.loads(line) for line in (run.folder / "facts.jsonl").read_text().splitlines()]
+    assert figures["F9"]["n"] == sum(fact.get("repair_rate") is not None for fact in facts)
+    verdicts = claims_of(run.folder)
+    # those of other models are not run
+    assert {name: verdicts[name] for name in ("a", *"befg")} == {"a": "refuted"} | dict.fromkeys("befg", "not run")
+    assert all(verdicts[name] != "not run" for name in ("a.bias", "c", "d.judge", "h"))
     page = (run.folder / "report" / "report.md").read_text().partition("## Examples")[2]
     assert page.count("| badge |") == 8
-    assert "passes tests |" in page
-    assert "| − | truth |" in page
-    assert "| fails | test_0: failed, was passed |" in page
+    assert all(row in page for row in ("passes tests |", "| − | truth |", "| fails | test_0: failed, was passed |"))

@@ -73,29 +73,16 @@ def test_each_gap_has_what_is_shown_and_its_draws_and_each_distinct_text_one_lab
     for label in labels:
         assert label["known"] - label["kept"] == sum(test["error"] is not None for test in label["changed"])
         assert label["tests_pass"] == (label["error"] == "passed")
-
-
-def test_drawn_texts_have_a_file_and_a_prompt_of_their_own_with_duplicates(whole: Run) -> None:
-    question = whole.question()
+    question, facts = whole.question(), facts_of(whole)
     shown = read_samples([whole.folder / "samples" / f"{task}.jsonl" for task in ("line", "line_rest")])
     drawn = read_samples([whole.folder / "samples" / f"{task}-t0.6.jsonl" for task in ("line", "line_rest")])
     assert {sample.prompt for sample in shown} == {question["prompt"]}
     assert {sample.prompt for sample in drawn} == {question["prompt_sampled"]} != {question["prompt"]}
-    assert len(drawn) > len({(sample.file, sample.text_sha256) for sample in drawn})
-    assert all(sample.labels["tests_pass"] is not None for sample in (*shown, *drawn))
-    assert not any(name in sample.measures for sample in drawn for name in ("share", "class", "error"))
-
-
-def test_facts_have_a_line_for_each_gap_and_each_draw_with_its_classes(whole: Run) -> None:
-    facts = facts_of(whole)
-    samples = {sample.id: sample for path in (whole.folder / "samples").iterdir() for sample in read_samples(path)}
-    assert samples.keys() <= facts.keys()
-    for name, sample in samples.items():
-        classes = facts[name]["classes"]
+    assert len(drawn) > len({(sample.file, sample.text_sha256) for sample in drawn}), "duplicates stay"
+    for sample in (*shown, *drawn):
+        classes = facts[sample.id]["classes"]
         assert isinstance(classes, dict)
-        assert (classes["kept"] == "right") == sample.labels["tests_pass"]
-        assert facts[name]["parses"] in (True, False)
-    assert any(fact["repaired"] for fact in facts.values() if "repaired" in fact)
+        assert (classes["kept"] == "right") is sample.labels["tests_pass"]
 
 
 def test_counterfeits_are_repaired_and_what_comes_of_it_is_judged(whole: Run) -> None:
@@ -114,19 +101,6 @@ def test_counterfeits_are_repaired_and_what_comes_of_it_is_judged(whole: Run) ->
 def test_a_run_that_is_killed_is_resumed_to_the_same_bytes(whole: Run, tmp_path: Path) -> None:
     kill_once_begun(f"run_in(Path({str(tmp_path)!r}), workers=2)", __file__, tmp_path, "run/repairs.jsonl")
     assert files_of(run_in(tmp_path).folder) == files_of(whole.folder)
-
-
-def test_a_run_is_reported_on_without_a_model_and_says_what_of_it_is_left_out(whole: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    before = files_of(whole.folder)
-    assert main(["eval", "report", str(whole.folder)]) == 0
-    assert files_of(whole.folder) == before
-    assert "drew for" in capsys.readouterr().err
-    page = (whole.folder / "report" / "report.md").read_text()
-    for part in (
-        "Classes of what the model writes",
-        "How plausible",
-        "Judging (figures 3 and 13)",
-        "Repair against drawing again",
-        "badge",
-    ):
-        assert part in page
+    before = files_of(tmp_path / "run")
+    assert main(["eval", "report", str(tmp_path / "run")]) == 0
+    assert files_of(tmp_path / "run") == before

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import math
 import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +45,11 @@ def drawn(problem: str, *kinds: tuple[PassShares | None, int]) -> list[Drawn]:
 def test_each_problem_has_as_many_right_programs_as_counterfeits_or_is_left_out() -> None:
     enough = drawn("a", *[(RIGHT, 1)] * 7, *[(WRONG, 1)] * 6, (POOR, 1))
     few = drawn("b", *[(RIGHT, 1)] * 7, *[(WRONG, 1)] * 4)
-    programs = balanced("humaneval", [*enough, *few], seed=1)
+    twice = [Drawn("c", n, "the same", 1, RIGHT) for n in range(9)] + drawn("c", *[(WRONG, 1)] * 5)
+    programs = balanced("humaneval", [*enough, *few, *twice], seed=1)
     assert Counter((program.problem, program.kind) for program in programs) == {("a", "right"): 5, ("a", "counterfeit"): 5}
     assert len({program.text for program in programs}) == 10
     assert balanced("humaneval", [*enough, *few], seed=1) == programs != balanced("humaneval", [*enough, *few], seed=2)
-
-
-def test_a_text_that_was_drawn_twice_is_one_program() -> None:
-    same = [Drawn("a", n, "the same", 1, RIGHT) for n in range(9)]
-    assert balanced("humaneval", [*same, *drawn("a", *[(WRONG, 1)] * 5)], seed=0) == ()
 
 
 def test_the_rate_of_a_problem_counts_each_draw_and_no_unknown_label() -> None:
@@ -87,18 +83,11 @@ def test_code(tmp_path_factory: pytest.TempPathFactory) -> str:
         # two large numbers are not multiplied in the head, two long sequences are not joined
         ("return x * 3", ["3", "27", repr([1, 2, 3, 4, 5] * 3), "'abcdefabcdefabcdef'"]),
         ("return x * 4", ["4", None, repr([1, 2, 3, 4, 5] * 4), repr("abcdef" * 4)]),
-        ("return x + x", ["2", None, None, None]),
-        ("y = x\n    y += 1\n    return y", ["2", "10", None, None]),
         ("y = [x]\n    y[1 - 1] += 4\n    return y[0]", ["5", None, None, None]),
-        ("return x[:2]", [None, None, "[1, 2]", "'ab'"]),
-        ("return [x] + [1]", ["[1, 1]", "[9, 1]", "[[1, 2, 3, 4, 5], 1]", "['abcdef', 1]"]),
-        ("return x / 1", [None] * 4),
         ("return float(x)", ["1.0", "9.0", None, None]),
-        ("while x != 9:\n        pass\n    return 2", [None, "2", None, None]),
         # what is refused stays so where the program catches all errors
         ("try:\n        return x * 4\n    except:\n        return 0", ["4", None, repr([1, 2, 3, 4, 5] * 4), repr("abcdef" * 4)]),
         ("try:\n        while x == 1:\n            pass\n    except Exception:\n        pass\n    return 2", [None, "2", "2", "2"]),
-        ("return x if x == 1 else f(1)", ["1", "1", "1", "1"]),
     ],
 )
 def test_a_program_is_followed_where_it_can_be_followed_in_the_head(
@@ -112,18 +101,14 @@ def test_a_program_is_followed_where_it_can_be_followed_in_the_head(
     assert json.loads(result.report) == expected, result
 
 
-@pytest.mark.parametrize("given", ["Liar()", "[Liar()]", "object()", "abs"])
-def test_a_program_does_not_say_what_its_own_objects_are(sandbox: PythonSandbox, test_code: str, given: str) -> None:
+def test_a_program_does_not_say_what_its_own_objects_are(sandbox: PythonSandbox, test_code: str) -> None:
     liar = "class Liar:\n    def __repr__(self):\n        return '7'\n    def __eq__(self, other):\n        return True\n\n"
-    program = f"{liar}def f(x):\n    return {given}\n"
-    guard = guarded(program, "f")
+    guard = guarded(f"{liar}def f(x):\n    return [Liar()]\n", "f")
     assert guard is not None
     assert json.loads(sandbox.check(guard, traced(test_code, "f", 4), "f", limits=LIMITS).report) == []
 
 
-@pytest.mark.parametrize(
-    "program", ["import os\ndef f(x):\n    return x\n", "def f(x):\n    return set(x)\n", "def f(x):\n    return 0.5\n", "def f(x:\n"]
-)
+@pytest.mark.parametrize("program", ["import os\ndef f(x):\n    return x\n", "def f(x):\n    return 0.5\n", "def f(x:\n"])
 def test_a_program_that_reaches_outside_is_barred_by_its_text(program: str) -> None:
     assert guarded(program, "f") is None
 
@@ -132,11 +117,8 @@ def test_docstrings_and_imports_for_annotations_are_not_shown() -> None:
     function = "def f(x: List[int]):\n{}    # kept\n    return x\n\n\ndef g():\n    {}\n"
     program = "from typing import List\n\n\n" + function.format('    """Two\n    lines."""\n', '"alone"')
     assert shown(program) == function.format("", "pass")
-
-
-@pytest.mark.parametrize("program", ["def f(x):\n    'One.'; return x\n", "def f(x): 'One.'\n", "def f(x):\n    return '\x0c\x1c'\n"])
-def test_code_on_the_lines_of_a_docstring_is_shown(program: str) -> None:
-    assert shown(program) == program
+    with_code = "def f(x):\n    'One.'; return x\n"
+    assert shown(with_code) == with_code
 
 
 VALUES = st.sampled_from(["1", "2", "'a'", "[1]", "0.5", "'\\n'", "f(1)"])
@@ -172,52 +154,29 @@ def test_rates_by_class_ties_and_unreadable_answers() -> None:
     assert values == pytest.approx([2.5 / 4, 1.5 / 4, 0.5, 0.0])
     assert confusion(found).rows == ((f"{VOTE}: right", "2", "0", "1", "1"), (f"{VOTE}: counterfeit", "1", "1", "1", "1"))
     assert cells(more_of_judging(found))["JM/vote/unreadable"].value == 20 / 80
-    for kind in ("sensitivity", "youden"):
-        cell = of[f"J/vote/strict/{kind}"]
-        assert cell.low is not None
-        assert cell.high is not None
-        assert -1 <= cell.low <= (cell.value or 0.0) <= cell.high <= 1
 
 
 WAYS = (VOTE, THOUGHT, PROBABILITY)
 
 
-def answer_of(judge: str, kind: str, rng: random.Random) -> float | None:
-    match judge:
-        case "says Correct":
-            return 1.0
-        case "says Incorrect":
-            return 0.0
-        case "coin":
-            return float(rng.random() < 0.5)
-        case "not readable":
-            return None
-        case "often not readable" if rng.random() < 0.1:
-            return None
-    return float(rng.random() < (0.9 if kind == "right" else 0.7))
-
-
-def read(judge: str, seed: int) -> dict[str, str]:
-    rng = random.Random(seed)
-    found = [
-        judged(n, k, kind, answer_of(judge, kind, rng), way)
-        for n in range(60)
-        for k, kind in enumerate(("right", "counterfeit") * 5)
-        for way in WAYS
-    ]
+def read(answer: Callable[[str, random.Random], float | None]) -> dict[str, str]:
+    """The verdicts on a judge of 600 programs, in each way."""
+    rng = random.Random(0)
+    kinds = ("right", "counterfeit") * 5
+    found = [judged(n, k, kind, answer(kind, rng), way) for n in range(60) for k, kind in enumerate(kinds) for way in WAYS]
     tables = (judging_table("humaneval", "some-7b", found), more_of_judging(found), gain_of_reasoning(found), by_pass_rate(found))
     return {claim.id: claim.verdict for claim in claims({id: cell for table in tables for id, cell in cells(table).items()})}
 
 
-@pytest.mark.parametrize("judge", ["says Correct", "says Incorrect", "coin", "not readable", "often not readable"])
-def test_a_constant_judge_a_coin_and_answers_that_can_not_be_read_confirm_nothing(judge: str) -> None:
-    verdicts = [verdict for seed in range(5) for verdict in read(judge, seed).values()]
-    assert verdicts.count("confirmed") == 0
-
-
-def test_a_judge_that_is_a_little_better_than_a_coin_and_leans_to_correct_confirms_what_the_paper_says_of_it() -> None:
-    found = read("weak", 0)
-    assert (found["a1"], found["a2"]) == ("confirmed", "confirmed")
+def test_a_constant_judge_a_coin_and_answers_that_can_not_be_read_confirm_nothing_and_a_weak_judge_does() -> None:
+    judges: list[Callable[[str, random.Random], float | None]] = [
+        lambda *_: 1.0,
+        lambda *_: None,
+        lambda _, rng: float(rng.random() < 0.5),
+    ]
+    assert not [judge for judge in judges if "confirmed" in read(judge).values()]
+    weak = read(lambda kind, rng: float(rng.random() < (0.9 if kind == "right" else 0.7)))
+    assert (weak["a1"], weak["a2"]) == ("confirmed", "confirmed")
 
 
 def test_labels_of_which_the_paper_says_otherwise_are_scored_again() -> None:
@@ -229,11 +188,6 @@ def test_labels_of_which_the_paper_says_otherwise_are_scored_again() -> None:
     assert of["J/vote/strict/specificity"].value == pytest.approx(4 / 6)
     assert (of["J/vote/95/specificity"].value, of["J/vote/95/sensitivity"].n) == (1.0, 6)
     assert of["J/vote/counterfeits/specificity"].n == 4
-
-
-def test_reasoning_is_compared_on_the_same_programs() -> None:
-    found = [judged(n, 0, "right", float(n > 1)) for n in range(4)] + [judged(n, 0, "right", 1.0, THOUGHT) for n in range(5)]
-    assert cells(gain_of_reasoning(found))["JG/all"].value == 0.5
 
 
 def test_probabilities_rank_programs_within_a_problem() -> None:
@@ -286,100 +240,30 @@ def test_classes_of_draws_and_of_distinct_texts() -> None:
 PROMPT = 'def f(x):\n    """What is asked.\n    >>> f(1)\n    2\n    """\n'
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[ANSWER]Correct[/ANSWER]", 1.0),
-        ("[ANSWER] incorrect.\n[/ANSWER]", 0.0),
-        ("[ANSWER]Correct[/ANSWER] no: [ANSWER]Incorrect[/ANSWER]", 0.0),
-        ("[ANSWER]Correct[/ANSWER] and [ANSWER]Incor", 1.0),
-        ("Correct", None),
-        ("[ANSWER]Correct and Incorrect[/ANSWER]", None),
-        ("[ANSWER]Corr", None),
-    ],
-)
-def test_the_last_complete_answer_counts_in_any_case(text: str, said: float | None) -> None:
-    assert verdict_in(text) == said
+def test_of_an_answer_the_last_whole_verdict_value_or_program_counts() -> None:
+    verdicts = ("[ANSWER]correct.[/ANSWER] no: [ANSWER] Incorrect[/ANSWER]", "[ANSWER]Correct[/ANSWER] and [ANSWER]Incor", "Correct")
+    assert [verdict_in(text) for text in verdicts] == [0.0, 1.0, None]
+    assert value_in('[ANSWER]\nassert f("a") == "b"\n[/ANSWER]') == literal("'b'")
+    assert value_in("3") == literal("3")
+    assert value_in("[ANSWER]assert f(1) == g(2)[/ANSWER]") is value_in("I think it is 3") is None
+    assert program_in("[PYTHON]\ndef f():\n    pass\n[/PYTHON]") == "def f():\n    pass\n"
+    assert program_in("so:\n```python\nx = 1\n```\nor:\n```\nx = 2\n```\n") == "x = 2\n"
+    assert program_in("[PYTHON]\ndef f():\n    pa") is None
 
 
-def test_a_tie_is_half_and_no_vote_is_none() -> None:
-    assert (voted([1.0, 0.0, None]), voted([None, None]), voted([1.0, 1.0, 0.0]), voted([0.0])) == (0.5, None, 1.0, 0.0)
-
-
-def test_the_probability_is_over_the_two_words_and_their_beginnings() -> None:
+def test_the_probability_is_over_the_two_words_and_their_beginnings_and_a_tie_of_votes_is_half() -> None:
     top = [("Correct", math.log(0.3)), (" inc", math.log(0.1)), ("maybe", math.log(0.5))]
     assert p_correct(top) == pytest.approx(0.75)
     assert p_correct([("maybe", -0.1)]) is None
-    assert p_correct([]) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('[ANSWER]\nassert f("a") == "b"\n[/ANSWER]', "'b'"),
-        ("[ANSWER][1, 2][/ANSWER]", "[1, 2]"),
-        ("[ANSWER]assert f(1) == [1[/ANSWER]", None),
-        ("[ANSWER]assert f(1) == g(2)[/ANSWER]", None),
-        ("[ANSWER]3", None),
-        ("3", "3"),
-        ("I think it is 3", None),
-        ("", None),
-    ],
-)
-def test_the_value_of_an_answer_is_the_literal_of_its_assertion(text: str, said: str | None) -> None:
-    assert value_in(text) == (None if said is None else literal(said))
-
-
-@pytest.mark.parametrize(
-    ("text", "program"),
-    [
-        ("[PYTHON]\ndef f():\n    pass\n[/PYTHON]", "def f():\n    pass\n"),
-        ("[PYTHON]\n```python\nx = 1\n```\n[/PYTHON]", "x = 1\n"),
-        ("so:\n```python\nx = 1\n```\nor:\n```\nx = 2\n```\n", "x = 2\n"),
-        ("[PYTHON]\ndef f():\n    pa", None),
-        ("[PYTHON]\n[/PYTHON]", None),
-        ("nothing", None),
-    ],
-)
-def test_the_program_of_an_answer_is_its_last_block(text: str, program: str | None) -> None:
-    assert program_in(text) == program
-
-
-BODIES = st.sampled_from(["return x", "y = x\n    return y", "for i in x:\n        pass", "return '''a\n  b'''", "pass"])
-DOCSTRINGS = st.sampled_from(["", '    """Other."""\n', '    """What is asked.\n    >>> f(1)\n    2\n    """\n', "    'One.'\n"])
-
-
-@given(DOCSTRINGS, BODIES, st.booleans())
-def test_a_program_gets_the_docstring_of_the_problem_and_nothing_else_changes(docstring: str, body: str, imports: bool) -> None:
-    before = "import math\n\n\ndef g():\n    return 1\n\n\n" if imports else ""
-    program = f"{before}def f(x):\n{docstring}    {body}\n"
-    made = with_specification(program, PROMPT, "f")
-    function = next(node for node in ast.parse(made).body if isinstance(node, ast.FunctionDef) and node.name == "f")
-    asked = ast.parse(PROMPT).body[0]
-    assert isinstance(asked, ast.FunctionDef)
-    assert ast.get_docstring(function) == ast.get_docstring(asked)
-    plain = ast.parse(f"{before}def f(x):\n    {body}\n")
-    function.body = function.body[1:]
-    rest = ast.parse(made)
-    assert ast.dump(ast.Module([*rest.body[:-1], function], [])) == ast.dump(plain)
-    assert with_specification(made, PROMPT, "f") == made
-
-
-@pytest.mark.parametrize("program", ["def g(x):\n    return x\n", "def f(x:\n", "f = abs\n"])
-def test_a_program_without_such_a_function_stays_as_it_is(program: str) -> None:
-    assert with_specification(program, PROMPT, "f") == program
+    assert (voted([1.0, 0.0, None]), voted([None, None]), voted([1.0, 1.0, 0.0])) == (0.5, None, 1.0)
 
 
 @pytest.mark.parametrize(
     "program",
     [
         "import functools\n\ndef f(x):\n    @functools.cache\n    def g(y):\n        return y\n    return g(x)\n",
-        "def f(x):\n\treturn x\n",
         "def f(x):\n\t'''Other.'''\n\treturn x\n",
         "def f(x): return x\n",
-        "def f(\n    x): return x\n",
-        "def f(x):\n    'Other.'; return x\n",
-        "def f(x):\n    y = '\x0c\x1c'\n    return x\n",
         "def f(x):\r\n    return x\r\n",
         "    return x\n",
     ],
@@ -390,9 +274,6 @@ def test_a_docstring_never_breaks_the_program_that_gets_it(program: str) -> None
     exec(made, defined)
     assert defined["f"](3) == 3
     assert inspect.getdoc(defined["f"]) == "What is asked.\n>>> f(1)\n2"
-
-
-@pytest.mark.parametrize("indent", [" ", "  ", "    ", "\t"])
-def test_a_problem_may_be_indented_as_it_likes(indent: str) -> None:
-    prompt = f'def f(x):\n{indent}"""What is asked."""\n'
-    assert "What is asked." in with_specification("def f(x):\n    return x\n", prompt, "f")
+    assert with_specification(made, PROMPT, "f") == made
+    other = "def g(x):\n    return x\n"
+    assert with_specification(other, PROMPT, "f") == other

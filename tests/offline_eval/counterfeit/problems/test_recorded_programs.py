@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from counterfeit_models import OTHER, RIGHT, WRONG, problem
@@ -14,7 +13,7 @@ from study_runs import figures_of, files_of, isolation_here
 
 from assay.cli.main import main
 from assay.offline_eval.calibration.recorded.draws import Labelled
-from assay.offline_eval.calibration.recorded.study import LABELS, Options
+from assay.offline_eval.calibration.recorded.study import Options
 from assay.offline_eval.counterfeit.problems.derived import pass_shares
 from assay.offline_eval.counterfeit.problems.programs import PassShares, read_set
 from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
@@ -29,67 +28,38 @@ def answers(path: Path, step: str, texts: dict[str, list[str]]) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Options:
+def test_recorded_draws_have_classes_own_tests_and_are_a_set_that_can_be_judged(tmp_path: Path) -> None:
     isolation_here()
-    folder = tmp_path_factory.mktemp("recorded")
-    data = folder / "HumanEvalPlus.jsonl"
+    data = tmp_path / "HumanEvalPlus.jsonl"
     data.write_text("".join(json.dumps(problem(number)) + "\n" for number in range(2)))
     draws = {f"HumanEval/{n}": [f"    {body.format(k=n + 2)}\n" for body in (*RIGHT, *WRONG, *OTHER)] for n in range(2)}
     tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}(-3) == {-3 // (n + 2)}"] for n in range(2)}
-    files = [answers(folder / "draws.jsonl", "draw", draws), answers(folder / "tests.jsonl", "test", tests)]
-    options = Options(folder / "run", set="humaneval", data=data, files=files)
-    run_recorded(options)
-    return options
-
-
-def test_classes_shares_and_own_tests(finished: Options) -> None:
-    found = {name: each["value"] for name, each in figures_of(finished.out).items()}
+    files = [answers(tmp_path / "draws.jsonl", "draw", draws), answers(tmp_path / "tests.jsonl", "test", tests)]
+    run = run_recorded(Options(tmp_path / "run", set="humaneval", data=data, files=files))
+    found = {name: each["value"] for name, each in figures_of(run.folder).items()}
     # 14 draws a problem: six right texts, one of them twice, six counterfeits and one other
     assert [found[f"F2/strict/draws/{kind}"] for kind in ("right", "counterfeit", "other")] == pytest.approx([7 / 14, 6 / 14, 1 / 14])
     assert found["O/right_against_counterfeit/auc"] == 1.0
     assert found["O/the_balanced_set/sensitivity"] == 1.0
     # a counterfeit passes one of two own tests, which is called right
     assert found["O/the_balanced_set/specificity"] == 0.0
-
-
-def test_what_was_drawn_is_a_set_that_can_be_judged(finished: Options) -> None:
-    made = read_set(finished.out / "counterfeits.jsonl")
+    made = read_set(run.folder / "counterfeits.jsonl")
     assert (len(made.programs), made.generator, made.source, made.licence) == (20, "some-7b", "nowhere", "MIT")
     assert {program.pass_at_1 for program in made.programs} == {0.5}
     for program in made.programs:
         assert program.text.startswith(problem(int(program.problem[-1]))["prompt"])
+    before = files_of(run.folder)
+    assert main(["eval", "report", str(run.folder)]) == 0
+    assert files_of(run.folder) == before
 
 
-def test_a_run_that_lost_half_of_its_labels_is_resumed_to_the_same_bytes_as_is_its_page(finished: Options) -> None:
-    before = files_of(finished.out)
-    path = finished.out / f"{LABELS.name}.jsonl"
-    path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2])
-    run_recorded(replace(finished))
-    assert files_of(finished.out) == before
-    assert main(["eval", "report", str(finished.out)]) == 0
-    assert files_of(finished.out) == before
-
-
-def label(**change: Any) -> Labelled:
-    made = Labelled("P/0:a", "P/0", False, "failed", "", "", 4, 6, None, base_right=2, base_inputs=2, plus_inputs=8)
-    return replace(made, **change)
-
-
-def test_inputs_that_a_program_did_not_come_to_are_not_right() -> None:
-    item = {"id": "P/0:a", "problem": "P/0", "program": "x = 1\n", "draws": 3, "own_tests": 0}
-    (drawn,) = drawn_of([item], {"P/0:a": label()})
-    assert drawn.tested == PassShares(1.0, 2 / 8, True, 6)
-
-
-def test_what_the_machine_failed_at_has_no_class() -> None:
+def test_inputs_that_a_program_did_not_come_to_are_not_right_and_what_the_machine_failed_at_has_no_class() -> None:
     item = {"id": "P/0:a", "problem": "P/0", "program": "x = 1\n", "draws": 3, "own_tests": 4}
-    (drawn,) = drawn_of([item], {"P/0:a": label(tests_pass=None, own_right=None)})
+    label = Labelled("P/0:a", "P/0", False, "failed", "", "", 4, 6, None, base_right=2, base_inputs=2, plus_inputs=8)
+    (drawn,) = drawn_of([item], {"P/0:a": label})
+    assert drawn.tested == PassShares(1.0, 2 / 8, True, 6)
+    (drawn,) = drawn_of([item], {"P/0:a": replace(label, tests_pass=None)})
     assert (drawn.tested, drawn.own_share) == (None, None)
-    assert drawn_of([item], {}) == []
-
-
-def test_a_program_that_fails_is_not_right_whatever_its_tests_counted() -> None:
-    label = Labelled("a", "ODEX/1", False, "failed", "ended", "", 3, 3, None, base_right=3, base_inputs=3)
-    assert pass_shares(label, "x = 1\n") == PassShares(2 / 3, None, True, 6)
-    assert pass_shares(replace(label, tests_pass=True), "x = 1\n") == PassShares(1.0, None, True, 6)
+    # a program that fails is not right, whatever its tests counted
+    ended = replace(label, problem="ODEX/1", inputs_right=3, inputs=3, base_right=3, base_inputs=3, plus_inputs=0)
+    assert pass_shares(ended, "x = 1\n") == PassShares(2 / 3, None, True, 6)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import json
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from needs import DATA, needs_data
 
 from assay.offline_eval.counterfeit.problems.programs import SCHEMA, CounterfeitSet, Program, lines_of, read_set, write_set
@@ -22,21 +19,6 @@ ONE = Program("HumanEval/0", 3, "def f():\n    return 1\n", "right", 1.0, 1.0, 0
 TWO = replace(ONE, index=4, text="def f():\n    return 2\n", kind="counterfeit", base=0.5, plus=0.25)
 MADE = CounterfeitSet("mine", "humaneval", "some-7b", (ONE, TWO), "nowhere", "MIT", 0.6)
 
-shares = st.floats(0, 1)
-texts = st.text(st.characters(codec="utf-8"), max_size=40)
-
-
-@given(st.lists(st.tuples(texts, st.sampled_from(["right", "counterfeit"]), shares, st.none() | shares), min_size=1, max_size=6))
-def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, float, float | None]]) -> None:
-    programs = [
-        Program(f"P/{n}", n, text, kind, base, plus)  # type: ignore[arg-type]
-        for n, (text, kind, base, plus) in enumerate(rows)
-    ]
-    path = tmp_path_factory.mktemp("set") / "set.jsonl"
-    made = replace(MADE, programs=tuple(programs))
-    write_set(path, made)
-    assert read_set(path) == made
-
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
@@ -45,8 +27,6 @@ def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, 
         (lambda lines: [lines[0], lines[1], lines[1]], r":3: a program of HumanEval/0 with the same index is there already"),
         (lambda lines: [lines[0], lines[1], lines[1].replace(b'"index": 3', b'"index": 4')], ":3: .* with the same text"),
         (lambda lines: [lines[0].replace(b"counterfeits/1", b"counterfeits/9"), *lines[1:]], "reads 'assay/counterfeits/1'"),
-        (lambda lines: [lines[0].replace(b"humaneval", b"leetcode"), *lines[1:]], ":1: not the header"),
-        (lambda lines: [*lines[:2], lines[2].replace(b'"base": 0.5', b'"base": 1.5')], ":3: not a program"),
         (lambda lines: lines[:1], "there is no program in it"),
         (lambda lines: lines[1:], "no known format.*A set of counterfeits is a file of assay/counterfeits/1"),
     ],
@@ -58,7 +38,9 @@ def test_a_file_that_is_no_set_is_refused_with_its_line(tmp_path: Path, spoil: o
         read_set(path)
 
 
-def test_a_torn_gzip_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+def test_what_is_written_is_read_back_and_a_torn_gzip_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    write_set(tmp_path / "set.jsonl", MADE)
+    assert read_set(tmp_path / "set.jsonl") == MADE
     path = tmp_path / "set.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n".join(lines_of(MADE)))[:-12])
     with pytest.raises(SetError, match="can't be read"):
@@ -68,8 +50,10 @@ def test_a_torn_gzip_and_a_missing_file_are_refused(tmp_path: Path) -> None:
 
 
 @needs_data(PUBLISHED)
-def test_the_published_set_is_read_as_one_and_audited() -> None:
+def test_the_published_set_is_read_as_one_written_and_audited(tmp_path: Path) -> None:
     made = read_set(DATA / PUBLISHED)
+    write_set(tmp_path / "set.jsonl", made)
+    assert read_set(tmp_path / "set.jsonl") == made
     problems = list(dict.fromkeys(program.problem for program in made.programs))
     assert (len(made.programs), len(problems), made.generator, made.licence) == (850, 85, "CodeLlama-34B", "MIT License")
     assert "counterfeit-code" in made.source
@@ -88,12 +72,3 @@ def test_the_published_set_is_read_as_one_and_audited() -> None:
         "counterfeits that pass more than half": "283",
         "distinct texts": "850",
     }
-
-
-@needs_data(PUBLISHED)
-def test_the_published_set_can_be_written_as_an_open_file(tmp_path: Path) -> None:
-    made = read_set(DATA / PUBLISHED)
-    path = tmp_path / "set.jsonl"
-    write_set(path, made)
-    assert read_set(path) == made
-    assert json.loads(path.read_text().splitlines()[1])["class"] == "right"
