@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from needs import DATA, needs_data
 
 from assay.analysis.sandbox.isolation.best_level import NoIsolation
@@ -23,8 +21,6 @@ from assay.offline_eval.rtc.tables import count_table, length_table, paper, rtc_
 from assay.offline_eval.sets.problems import problems
 
 RECITED = "    for line in lines:\n        key, value = line.split('=', 1)  # one of them\n        found[key] = value.strip()\n"
-NAMES = st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "x1", "'some text'", "12", "None"]), min_size=1, max_size=8)
-PROSE = st.text(alphabet="qwz ,.\n", max_size=40)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +42,6 @@ def test_a_copy_has_the_names_and_literals_in_order(description: str, code: str,
     java = "public int f(int alpha) { return alpha + beta; }"
     assert is_copy("f takes alpha and gives alpha plus beta", java, JAVA), "keywords of another language are no names"
     assert not is_copy("f takes alpha and gives alpha plus beta", java)
-
-
-@given(names=NAMES, before=PROSE, after=PROSE)
-def test_code_in_the_midst_of_prose_is_a_copy(names: list[str], before: str, after: str) -> None:
-    code = f"f({', '.join(names)})"
-    assert is_copy(f"{before} {code} {after}", code)
 
 
 FILE = "humaneval/HumanEval.jsonl.gz"

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from assay.calibration.arrays import sigmoid
-from assay.calibration.metrics.scores import skill
 from assay.offline_eval.calibration.recorded.draws import assertions, own_test
 from assay.offline_eval.calibration.recorded.scaling import (
     Measured,
     all_scores,
-    change,
     of_shares,
     of_told,
     platt_out_of_fold,
@@ -72,17 +70,6 @@ def test_no_answer_is_judged_by_a_map_that_has_seen_it() -> None:
     assert np.array_equal(p[fold == 2], other[fold == 2])
     assert not np.isclose(p[fold != 2], other[fold != 2]).any()
     assert np.bincount(fold).tolist() == [60] * 5
-
-
-def test_a_map_of_another_model_loses_skill_that_its_own_map_has() -> None:
-    used_on, fold = made(3, 2000, offset=1.5), random_folds(2000)
-    own, foreign = (platt_out_of_fold(run, used_on, fold) for run in (used_on, made(4, 2000, offset=-1.5)))
-    lost = change(own, foreign, used_on)
-    assert lost.skill is not None
-    assert lost.auc is not None
-    assert lost.skill.high < -0.2
-    assert lost.skill.value == pytest.approx(skill(foreign, used_on.right) - skill(own, used_on.right))
-    assert lost.auc.high == pytest.approx(0, abs=0.02)
 
 
 def test_folds_by_problem_keep_the_answers_to_a_problem_together_and_random_ones_do_not() -> None:
