@@ -141,3 +141,13 @@ def test_no_link_that_the_projects_own_interpreter_leaves_is_followed(project: P
     with pytest.raises(NotCopied, match="put links into the copy"):
         compiled_by(copied, place, script, python, tmp_path)
     assert (secret / "key").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_cannot_be_copied_is_named(project: Path, tmp_path: Path) -> None:
+    os.mkfifo(project / "pipe")
+    assert copy_project(project, tmp_path / "copy").left_out == {"pipe": "neither a file nor a folder"}
+
+
+def test_a_missing_project_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotCopied, match="no such folder"):
+        copy_project(tmp_path / "missing", tmp_path / "copy")

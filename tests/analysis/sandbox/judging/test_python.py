@@ -445,3 +445,20 @@ assert f({handed}) == 42
 
 def test_a_function_of_the_test_may_return_a_function_of_the_test(sandbox: PythonSandbox) -> None:
     assert sandbox.check("def f(g): return g(40)(2)", "assert f(lambda x: lambda y: x + y) == 42", "f").outcome is ProgramOutcome.PASSED
+
+
+def test_counters_and_ordered_and_default_dicts_are_changed_in_place_too(sandbox: PythonSandbox) -> None:
+    program = """
+def f(edges, counts, order):
+    edges[1].append(2)
+    counts["z"] += 3
+    order.move_to_end("a")
+"""
+    test = """
+from collections import Counter, OrderedDict, defaultdict
+edges, counts, order = defaultdict(list, {5: [6]}), Counter("z"), OrderedDict(a=1, b=2)
+f(edges, counts, order)
+assert edges == {5: [6], 1: [2]} and type(edges) is defaultdict and edges.default_factory is list
+assert counts == Counter(z=4) and list(order) == ["b", "a"]
+"""
+    assert sandbox.check(program, test).label
