@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from clamp_project import BASKET, BASKET_TESTS, CLAMP, CLAMP_TESTS
-from house.running import assay_here
+from house.running import assay, assay_here
 from shop_project import isolated, write
 
 from assay.calibration.confidence import uncalibrated
@@ -58,12 +58,12 @@ def test_the_key_of_one_server_is_not_sent_to_another(tmp_path: Path) -> None:
     repair = ("repair", "a.py:4", "--most", "1", "--max-ms", "3000")
     with serving(writes) as a, chatting(instructed) as b:
         for more, sent in (((), (None, "of-a")), (("--key-file", f"{b}=key"), ("Bearer of-b", "of-a"))):
-            ran = assay_here(*repair, "--model", a, "--instruct", b, *more, cwd=tmp_path, ASSAY_API_KEY="of-a")
+            ran = assay(*repair, "--model", a, "--instruct", b, *more, cwd=tmp_path, ASSAY_API_KEY="of-a")
             assert {headers.get("Authorization") for headers in instructed.headers} == {sent[0]}, ran.stderr
             assert {headers.get("Authorization") for headers in writes.headers} == {f"Bearer {sent[1]}"}
             assert (f"{b} gets no key: that of ASSAY_API_KEY goes to the first server alone" in ran.stderr) == (not more)
             instructed.headers.clear()
-        ran = assay_here(*repair, "--instruct", b, "--key-file", "key", cwd=tmp_path, ASSAY_API_KEY="of-a")
+        ran = assay(*repair, "--instruct", b, "--key-file", "key", cwd=tmp_path, ASSAY_API_KEY="of-a")
         assert {headers.get("Authorization") for headers in instructed.headers} == {"Bearer of-b"}, ran.stderr
 
 
