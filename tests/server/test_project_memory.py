@@ -78,62 +78,33 @@ async def asking(root: Path, files: dict[str, str], **options: Any) -> AsyncIter
 
 
 @pytest.mark.slow
-async def test_a_name_of_another_file_is_completed_and_the_explanation_says_where_it_stands(tmp_path: Path) -> None:
-    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
+async def test_names_of_other_files_are_completed_and_changes_of_the_disk_and_of_the_editor_are_seen(tmp_path: Path) -> None:
+    files = {"secrets.py": store("key"), "made/db.py": store("made"), ".gitignore": "made/\n", "app/db.py": store("index")}
+    async with asking(tmp_path, files) as one:
+        assert [state["files"] for state in await one.read()] == [1], "secrets and ignored files have no say"
         item = await one.item()
         assert item["insertText"].startswith("_index")
         told = await one.client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
         assert told["seen_before"][0] == {"file": "app/db.py", "line": 6}
         assert "Seen before in `app/db.py`, line 6." in told["markdown"]
-
-
-@pytest.mark.slow
-async def test_other_files_are_not_read_where_the_setting_says_so_and_with_off_not_even_the_open_one(tmp_path: Path) -> None:
-    text = store("index") + "\n\n" + "# something else\n" * 3_000
-    for scope in ("off", "file"):
-        async with asking(tmp_path, {"app/db.py": store("folder")}, memory=scope) as one:
-            assert "_folder" not in await one.text()
-            assert (await one.client.request("assay/status"))["memory"] == []
-            uri = (tmp_path / "long.py").as_uri()
-            one.client.open(uri, text + CALL)
-            line = text.count("\n") + 1
-            items = await one.client.complete(uri, line, len(CALL.split("\n")[1]), invoked=True)
-            assert any(item["insertText"].startswith("_index") for item in items) == (scope == "file"), scope
-
-
-@pytest.mark.slow
-async def test_secrets_and_ignored_files_have_no_say(tmp_path: Path) -> None:
-    files = {"secrets.py": store("index"), "made/db.py": store("index"), ".gitignore": "made/\n", "app/other.py": "x = 1\n"}
-    async with asking(tmp_path, files) as one:
-        assert [state["files"] for state in await one.read()] == [1]
-        assert "_index" not in await one.text()
-
-
-@pytest.mark.slow
-async def test_a_change_on_the_disk_is_seen_within_two_seconds(tmp_path: Path) -> None:
-    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         (tmp_path / "app/db.py").write_text(store("folder"))
         assert await one.until(lambda text: text.startswith("_folder")) < SEEN_S
         (tmp_path / "app/db.py").unlink()
         assert await one.until(lambda text: "_folder" not in text) < SEEN_S
+        assert not (await one.text()).startswith(("_key", "_made"))
         (tmp_path / "new").mkdir()
         (tmp_path / "new/db.py").write_text(store("archive"))
         assert await one.until(lambda text: text.startswith("_archive")) < SEEN_S
+        # a new process reads the same folders
+        before = await one.client.ready()
+        one.client.notify("workspace/didChangeConfiguration", {"settings": {"assay": OPTIONS | {"modelOptions": {"threads": 1}}}})
+        while (await one.client.ready())["process"] == before["process"]:
+            await asyncio.sleep(0.05)
+        await one.until(lambda text: text.startswith("_archive"))
 
 
 @pytest.mark.slow
-async def test_what_an_editor_has_not_saved_counts_over_the_disk_until_it_is_closed(tmp_path: Path) -> None:
-    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
-        uri = (tmp_path / "app/db.py").as_uri()
-        one.client.open(uri, store("index"))
-        one.client.change(uri, 2, {"text": store("folder")})
-        await one.until(lambda text: text.startswith("_folder"))
-        one.client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
-        await one.until(lambda text: text.startswith("_index"))
-
-
-@pytest.mark.slow
-async def test_unsaved_text_still_counts_after_the_memory_was_off(tmp_path: Path) -> None:
+async def test_what_an_editor_has_not_saved_counts_over_the_disk_until_it_is_closed_also_after_the_memory_was_off(tmp_path: Path) -> None:
     async with asking(tmp_path, {"app/db.py": store("index")}) as one:
         uri = (tmp_path / "app/db.py").as_uri()
         one.client.open(uri, store("index"))
@@ -144,15 +115,34 @@ async def test_unsaved_text_still_counts_after_the_memory_was_off(tmp_path: Path
         await one.until(lambda text: text.startswith("_folder"))
         one.client.change(uri, 3, {"text": store("folder") + "#" * 500_000})  # too long to be read, so the file counts
         await one.until(lambda text: text.startswith("_index"))
+        one.client.change(uri, 4, {"text": store("folder")})
+        await one.until(lambda text: text.startswith("_folder"))
+        one.client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        await one.until(lambda text: text.startswith("_index"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scope", ["file", "off"])
-async def test_what_was_suggested_from_other_files_is_forgotten_when_they_are_no_longer_read(scope: str, tmp_path: Path) -> None:
-    async with asking(tmp_path, {"app/db.py": store("index")}, remember=True) as one:
-        assert (await one.text()).startswith("_index")
-        one.client.notify("workspace/didChangeConfiguration", {"settings": {"assay": OPTIONS | {"memory": scope, "remember": True}}})
-        assert "_index" not in await one.text()
+async def test_other_files_and_the_open_one_are_read_as_the_setting_says_and_the_calibrator_is_for_that(tmp_path: Path) -> None:
+    text, calibrators = store("index") + "\n\n" + "# something else\n" * 3_000, []
+    async with asking(tmp_path, {"app/db.py": store("folder")}, remember=True) as one:
+        uri, line = (tmp_path / "long.py").as_uri(), text.count("\n") + 1
+        for scope in ("project", "file", "off"):
+            if scope != "project":  # what was suggested from other files is forgotten when they are no longer read
+                settings = OPTIONS | {"memory": scope, "remember": True}
+                one.client.notify("workspace/didChangeConfiguration", {"settings": {"assay": settings}})
+            item = await one.item()
+            assert item["insertText"].startswith("_folder") == (scope == "project")
+            calibrators.append(item["command"]["arguments"][0]["confidence"]["calibrator"])
+        assert (await one.client.request("assay/status"))["memory"] == []
+        one.client.open(uri, text + CALL)
+        for scope in ("off", "file"):
+            settings = OPTIONS | {"memory": scope, "remember": True}
+            one.client.notify("workspace/didChangeConfiguration", {"settings": {"assay": settings}})
+            items = await one.client.complete(uri, line, len(CALL.split("\n")[1]), invoked=True)
+            assert any(item["insertText"].startswith("_index") for item in items) == (scope == "file"), scope
+    project, file, off = calibrators
+    assert project == file is not None
+    assert off not in (None, project), "the one for any model"
 
 
 async def test_an_unreadable_folder_is_tried_ever_more_seldom_until_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,28 +169,24 @@ async def test_an_unreadable_folder_is_tried_ever_more_seldom_until_it_is_read(t
 
 
 @pytest.mark.slow
-async def test_in_a_long_file_with_a_long_prompt_the_line_that_is_named_is_the_one_that_was_seen(tmp_path: Path) -> None:
-    async with asking(tmp_path, {}, **{"context.prefixTokens": 16_384}) as one:
-        uri, text = (tmp_path / "long.py").as_uri(), "# filler\n" * 40_000 + store("index") + "\n\n" + "# something else\n" * 3_000
-        one.client.open(uri, text + CALL)
-        item, *_ = await one.client.complete(uri, text.count("\n") + 1, len(CALL.split("\n")[1]), invoked=True)
-        assert item["insertText"].startswith("_index")
-        told = await one.client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
-        assert told["seen_before"][0] == {"file": None, "line": 40_006}
+async def test_the_line_that_is_named_is_the_one_that_was_seen_in_a_long_file_and_where_lines_are_put_in_above(tmp_path: Path) -> None:
+    async with asking(tmp_path, {}, memory="file", remember=True, **{"context.prefixTokens": 16_384}) as one:
+        column = len(CALL.split("\n")[1])
 
-
-@pytest.mark.slow
-async def test_the_line_that_is_named_stays_right_where_lines_are_put_in_above(tmp_path: Path) -> None:
-    async with asking(tmp_path, {}, memory="file", remember=True) as one:
-        uri, text = (tmp_path / "own.py").as_uri(), store("index") + "\n\n" + "# something else\n" * 100 + CALL
-        line, column = text.count("\n"), len(CALL.split("\n")[1])
-        one.client.open(uri, text)
-        for version, above in ((2, 0), (3, 40)):
-            if above:
-                one.client.insert(uri, version, 0, 0, "# a comment\n" * above)
-            item, *_ = await one.client.complete(uri, line + above, column)
+        async def named(name: str, line: int) -> dict[str, Any]:
+            item, *_ = await one.client.complete((tmp_path / name).as_uri(), line, column)
+            assert item["insertText"].startswith("_index")
             told = await one.client.request("assay/explain", {"id": item["command"]["arguments"][0]["id"]})
-            assert told["seen_before"][0] == {"file": None, "line": 6 + above}
+            return dict(told["seen_before"][0])
+
+        long = "# filler\n" * 40_000 + store("index") + "\n\n" + "# something else\n" * 3_000 + CALL
+        one.client.open((tmp_path / "long.py").as_uri(), long)
+        assert await named("long.py", long.count("\n")) == {"file": None, "line": 40_006}
+        own, uri = store("index") + "\n\n" + "# something else\n" * 100 + CALL, (tmp_path / "own.py").as_uri()
+        one.client.open(uri, own)
+        assert await named("own.py", own.count("\n")) == {"file": None, "line": 6}
+        one.client.insert(uri, 2, 0, 0, "# a comment\n" * 40)
+        assert await named("own.py", own.count("\n") + 40) == {"file": None, "line": 46}
 
 
 @pytest.mark.slow
@@ -217,34 +203,6 @@ async def test_each_folder_has_a_memory_of_its_own_and_a_file_outside_has_none(t
         one.uri = (tmp_path / "alone.py").as_uri()
         one.client.open(one.uri, CALL)
         assert not (await one.text()).startswith(("_index", "_folder"))
-
-
-@pytest.mark.slow
-async def test_a_new_process_reads_the_same_folders(tmp_path: Path) -> None:
-    async with asking(tmp_path, {"app/db.py": store("index")}) as one:
-        before = await one.client.ready()
-        one.client.notify("workspace/didChangeConfiguration", {"settings": {"assay": OPTIONS | {"modelOptions": {"threads": 1}}}})
-        while (after := await one.client.ready())["process"] == before["process"]:
-            await asyncio.sleep(0.05)
-        assert after["process"] != before["process"]
-        await one.until(lambda text: text.startswith("_index"))
-
-
-@pytest.mark.slow
-async def test_one_calibrator_is_asked_for_whether_the_project_is_read_or_the_file_alone(tmp_path: Path) -> None:
-    calibrators = []
-    for scope in ("project", "file", "off"):
-        async with asking(tmp_path / "empty", {"app/db.py": store("index")}, memory=scope) as one:
-            if scope == "project":
-                outside = (tmp_path / "alone.py").as_uri()
-                one.client.open(outside, CALL)
-                inside, one.uri = await one.item(), outside
-                calibrators.append(inside["command"]["arguments"][0]["confidence"]["calibrator"])
-            item = await one.item()
-            calibrators.append(item["command"]["arguments"][0]["confidence"]["calibrator"])
-    project, outside_of_it, file, off = calibrators
-    assert project == outside_of_it == file is not None
-    assert off not in (None, project), "the one for any model"
 
 
 def test_of_more_folders_than_are_read_the_first_are_and_it_is_said_in_one_note() -> None:

@@ -53,30 +53,31 @@ def questions(client: Client) -> int:
     return sum(asked["method"] == QUESTION for asked in client.requests)
 
 
-async def test_where_the_editor_says_nothing_the_user_is_asked_once(answering_gguf: Path, project: Path) -> None:
+async def test_where_the_editor_says_nothing_the_user_is_asked_once_and_may_change_their_mind(answering_gguf: Path, project: Path) -> None:
     async with started(answering_gguf, root=project, answers=False) as client:
         asked = await client.question()
         assert str(project) in asked["params"]["message"]
         no, yes = (action["title"] for action in asked["params"]["actions"])
+        assert no != yes
         assert await origin_at(client, project) is None
         status = await client.request("assay/status")
         (skipped,) = [reason for reason in status["skipped_calibrators"] if str(project) in reason]
         assert skipped.endswith(f"to use them: assay calibrate trust {project}")
-        client.send({"id": asked["id"], "result": {"title": yes}})
+        client.send({"id": asked["id"], "result": {"title": no}})
+        await wait_until(lambda: not remembered(project).is_open)
+        assert await origin_at(client, project) is None
+        remember(project, trusted=True)  # as a command does
         await until(client, project, "project")
         assert questions(client) == 1
         assert await client.leave() == 0
-    for answers in range(2):
-        async with started(answering_gguf, root=project, answers=False) as client:
-            await until(client, project, "project" if answers == 0 else None)
-            assert questions(client) == 0
+    async with started(answering_gguf, root=project, answers=False) as client:
+        await until(client, project, "project")
         remember(project, trusted=False)
-    assert no != yes
+        await until(client, project, None)
+        assert questions(client) == 0
 
 
-@pytest.mark.parametrize(
-    "answer", [{"result": None}, {"error": {"code": -32601, "message": "no"}}, {"result": 7}, {"result": {"title": "?"}}]
-)
+@pytest.mark.parametrize("answer", [{"result": None}, {"error": {"code": -32601, "message": "no"}}, {"result": {"title": "?"}}])
 async def test_an_unanswered_question_trusts_nothing_and_comes_again(answering_gguf: Path, project: Path, answer: dict[str, Any]) -> None:
     async with started(answering_gguf, root=project, answers=False) as client:
         client.send({"id": (await client.question())["id"], **answer})
@@ -85,34 +86,19 @@ async def test_an_unanswered_question_trusts_nothing_and_comes_again(answering_g
         assert await client.leave() == 0
 
 
-async def test_no_is_an_answer_and_a_command_takes_it_back_while_the_server_runs(answering_gguf: Path, project: Path) -> None:
-    async with started(answering_gguf, root=project, answers=False) as client:
-        asked = await client.question()
-        client.send({"id": asked["id"], "result": asked["params"]["actions"][0]})
-        await wait_until(lambda: not remembered(project).is_open)
-        assert await origin_at(client, project) is None
-        remember(project, trusted=True)
-        await until(client, project, "project")
-
-
-async def test_the_editors_own_word_counts_and_is_not_asked_for_again(answering_gguf: Path, project: Path) -> None:
+async def test_the_editors_own_word_counts_and_what_the_settings_say_is_none(answering_gguf: Path, project: Path) -> None:
     remember(project, trusted=True)
-    async with started(answering_gguf, root=project, trusted=False) as client:
+    async with client_of(answering_gguf) as client:
+        client.configuration = {"workspaceTrusted": True, "memory": "off"}
+        await client.initialize(root=project, trusted=False, configuration=True)
+        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"workspaceTrusted": True}}})
         assert await origin_at(client, project) is None
         client.notify("assay/didGrantWorkspaceTrust")
         await until(client, project, "project")
         assert questions(client) == 0
 
 
-async def test_what_the_settings_of_a_workspace_say_of_trust_is_no_word(answering_gguf: Path, project: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        client.configuration = {"workspaceTrusted": True, "memory": "off"}
-        await client.initialize(root=project, trusted=False, configuration=True)
-        client.notify("workspace/didChangeConfiguration", {"settings": {"assay": {"workspaceTrusted": True}}})
-        assert await origin_at(client, project) is None
-
-
-@pytest.mark.parametrize("said", ["true", 1, [], {}])
+@pytest.mark.parametrize("said", ["true", 1])
 async def test_what_is_neither_true_nor_false_trusts_nothing(answering_gguf: Path, project: Path, said: Any) -> None:
     async with started(answering_gguf, root=project, options={"workspaceTrusted": said}) as client:
         assert await origin_at(client, project) is None
@@ -138,25 +124,22 @@ async def test_an_answer_that_can_not_be_kept_is_said(answering_gguf: Path, proj
         assert str(answer_file(project)) in told["message"]
 
 
-async def test_the_name_of_a_folder_neither_writes_the_question_nor_makes_a_link_in_it(answering_gguf: Path, project: Path) -> None:
+async def test_projects_are_asked_about_in_turn_and_no_name_writes_the_question(
+    answering_gguf: Path, project: Path, fitting: Calibrator
+) -> None:
     named = project.rename(project.with_name("shop\n\x1b[2Jis safe [Trusted](command:workbench.action.quit)"))
-    async with started(answering_gguf, root=named) as client:
-        message = (await client.question())["params"]["message"]
-        assert not {"\x1b", "\n"} & set(message)
-        assert "shop" in message
-        assert "[Trusted] (command:workbench.action.quit)" in message
-
-
-async def test_projects_are_asked_about_one_after_the_other(answering_gguf: Path, project: Path, fitting: Calibrator) -> None:
     other = project.with_name("other")
     save(fitting, other / ".assay" / "calibrators" / "theirs.json")
-    async with started(answering_gguf, folders=[project, other], answers=False) as client:
+    async with started(answering_gguf, folders=[named, other], answers=False) as client:
         first = await client.question()
         await asyncio.sleep(0.3)
         assert questions(client) == 1
         client.send({"id": first["id"], "result": None})
         second = await client.question(2)
+        (message,) = (asked["params"]["message"] for asked in (first, second) if "shop" in asked["params"]["message"])
         assert first["params"]["message"] != second["params"]["message"]
+        assert not {"\x1b", "\n"} & set(message)
+        assert "[Trusted] (command:workbench.action.quit)" in message
 
 
 async def test_calibrators_that_never_end_hold_up_neither_a_suggestion_nor_the_end(answering_gguf: Path, project: Path) -> None:

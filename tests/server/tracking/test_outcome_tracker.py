@@ -38,19 +38,17 @@ def rows_of(path: Path) -> list[Row]:
         return [row for row in log.rows() if row.showing is not None]
 
 
-async def begin(client: Client, log: Path, *, text: bool = False) -> None:
-    await client.initialize(options={"log.path": str(log), "log.text": text})
-    client.open(URI, "x = 1\nresult?")
-
-
 async def command(client: Client, name: str, item: dict[str, object]) -> None:
     arguments = [{"id": item["command"]["arguments"][0]["id"]}]  # type: ignore[index]
     assert await client.request("workspace/executeCommand", {"command": f"assay.{name}", "arguments": arguments}) is None
 
 
 async def test_the_life_of_an_accepted_suggestion_is_in_the_log(answering_gguf: Path, tmp_path: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await begin(client, tmp_path / "log", text=True)
+    async with started(answering_gguf, "x = 1\nresult?", options={"log.path": str(tmp_path / "log"), "log.text": True}) as client:
+        for name in ("shown", "accepted", "acceptedPart", "rejected"):
+            for arguments in ([], [None], [{"id": "unknown"}], [{"id": 3}]):  # what nobody knows does no harm
+                params = {"command": f"assay.{name}", "arguments": arguments}
+                assert await client.request("workspace/executeCommand", params) is None
         (item,) = await client.complete(URI, 1, 7)
         await command(client, "shown", item)
         client.change(URI, 2, {"range": span(1, 7, 1, 7), "text": " "})
@@ -81,28 +79,6 @@ async def test_the_life_of_an_accepted_suggestion_is_in_the_log(answering_gguf: 
     assert texts == [("suggested", "answer"), ("found", "answer"), ("found", "nothing")]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-async def test_what_is_not_told_is_concluded(answering_gguf: Path, tmp_path: Path, encoding: str) -> None:
-    async with started(answering_gguf, options={"log.path": str(tmp_path / "log")}, encodings=[encoding]) as client:
-        width = {"utf-8": 4, "utf-16": 2}[encoding]
-        client.open(URI, "𝕏?\nb?\nc?\n")
-        (accepted,) = await client.complete(URI, 0, width + 1)
-        client.change(URI, 2, {"range": span(0, width + 1, 0, width + 1), "text": " answer"})
-        client.change(URI, 3, {"range": span(0, width + 1, 0, width + 8), "text": ""})
-        (ignored,) = await client.complete(URI, 1, 2)
-        client.change(URI, 4, {"range": span(1, 2, 1, 2), "text": "!"})
-        (superseded,) = await client.complete(URI, 2, 2)
-        client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
-        assert await client.leave() == 0
-    rows = rows_of(tmp_path / "log")
-    ended = {row.showing: row.event.ending for row in rows if isinstance(row.event, ShowingEnded)}
-    ids = [item["command"]["arguments"][0]["id"] for item in (accepted, ignored, superseded)]
-    assert ended == dict(zip(ids, (ShowingEnding.ACCEPTED, ShowingEnding.IGNORED, ShowingEnding.SUPERSEDED), strict=True))
-    kept = [(row.showing, row.event.share, row.event.why) for row in rows if isinstance(row.event, RetentionChecked)]
-    assert (ids[0], 0.0, "undone") in kept
-    assert not any(isinstance(row.event, TextLogged) for row in rows)
-
-
 async def test_another_alternative_is_reported_with_its_own_numbers(tiny_gguf: Path, log: Path) -> None:
     async with started(tiny_gguf, "def f(x):\n    return x", options={"log.path": str(log), "log.text": True, "alternatives": 4}) as client:
         _, second, *_ = await client.complete(URI, 1, 12, invoked=True)
@@ -118,21 +94,6 @@ async def test_another_alternative_is_reported_with_its_own_numbers(tiny_gguf: P
     with EventLog(log) as opened:
         opened.forget_documents([hash_of(URI)])
     assert rows_of(log) == []
-
-
-async def test_a_client_that_names_what_nobody_knows_does_no_harm(answering_gguf: Path, tmp_path: Path) -> None:
-    async with client_of(answering_gguf) as client:
-        await begin(client, tmp_path / "log")
-        for name in ("shown", "accepted", "acceptedPart", "rejected"):
-            for arguments in ([], [None], [{"id": "unknown"}], [{"id": 3}], [{}]):
-                params = {"command": f"assay.{name}", "arguments": arguments}
-                assert await client.request("workspace/executeCommand", params) is None
-        client.notify("workspace/didRenameFiles", {"files": [{"oldUri": URI, "newUri": "file:///project/b.py"}]})
-        (item,) = await client.complete(URI, 1, 7)
-        await command(client, "rejected", item)
-        assert await client.leave() == 0
-    (ended,) = [row.event for row in rows_of(tmp_path / "log") if isinstance(row.event, ShowingEnded)]
-    assert (ended.ending, ended.by) == (ShowingEnding.REJECTED, "client")
 
 
 async def test_of_two_files_with_one_text_the_renamed_one_is_followed(answering_gguf: Path, tmp_path: Path) -> None:
