@@ -191,3 +191,12 @@ def test_a_cache_that_is_a_file_is_named(hub: Hub, tmp_path: Path) -> None:
     said = refusal()
     assert said.startswith(str(tmp_path / "hub"))
     assert "HF_HOME" in said
+
+
+def test_a_blob_with_other_bytes_than_its_name_says_is_downloaded_again(hub: Hub, tmp_path: Path) -> None:
+    get()
+    blob = next((tmp_path / "hub").rglob(f"blobs/{hub.sha256}"))
+    for link in (tmp_path / "hub").rglob(f"snapshots/*/{ENTRY.file}"):
+        link.unlink()
+    blob.write_bytes(bytes(len(CONTENT)))
+    assert get()[0].read_bytes() == CONTENT
