@@ -132,3 +132,18 @@ def test_a_run_that_goes_on_takes_the_place_of_its_own_calibrator_even_if_it_kno
 def made_of(made: Made) -> Calibrator:
     assert made.calibrator is not None
     return made.calibrator
+
+
+@pytest.mark.slow
+def test_a_run_with_a_few_samples_of_a_language_leaves_its_better_calibrator_where_it_is() -> None:
+    (go,) = written(fitted({"line": in_language("go", 300)}, ["line"], NONE), NONE)
+    registry = load_registry(None)
+    more = [*in_language("java", 400, seed=2), *in_language("go", 30, seed=3)]
+    (made,) = written(fitted({"line": more}, ["line"], registry), registry)
+    assert made.file is not None
+    assert load(made.file).fitted_on.languages == ("java",)
+    assert go.file is not None
+    assert go.file.exists()
+    few = [*in_language("java", 400, seed=2), *in_language("go", 12, seed=3)]
+    written(fitted({"line": few}, ["line"], registry), registry)
+    assert go.file.exists()
