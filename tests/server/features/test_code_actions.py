@@ -16,7 +16,7 @@ from assay.server.documents.documents import Change, Document
 from assay.suggestion.positions import Position, Range
 
 from ...inference.chat_server import ChatSpeech, chatting
-from ..client import Client, RpcError, client_of, place, span, wait_until
+from ..client import Client, RpcError, client_of, span, wait_until
 from ..logged import requests_of
 
 pytestmark = pytest.mark.slow
@@ -56,10 +56,10 @@ async def resolved(client: Client, action: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def edited(text: str, version: int, action: dict[str, Any]) -> str:
+def edited(text: str, version: int, action: dict[str, Any], uri: str = URI) -> str:
     """The text after the one edit of an action that is for this version."""
     (change,) = action["edit"]["documentChanges"]
-    assert change["textDocument"] == {"uri": URI, "version": version}
+    assert change["textDocument"] == {"uri": uri, "version": version}
     document = Document(URI, "python", version, text, "utf-16")
     for edit in change["edits"]:
         start, end = (Position(**edit["range"][side]) for side in ("start", "end"))
@@ -67,8 +67,17 @@ def edited(text: str, version: int, action: dict[str, Any]) -> str:
     return document.text
 
 
-async def test_with_anothers_diagnostic_a_quick_fix_is_offered_and_without_one_a_rewrite() -> None:
-    async with repairing() as client:
+KINDS: tuple[tuple[list[str], bool, set[str]], ...] = (
+    (["quickfix"], True, {"quickfix"}),
+    (["quickfix"], False, set()),
+    (["refactor"], True, {"refactor.rewrite"}),
+    (["refactor.extract", "source"], True, set()),
+    ([""], True, {"quickfix", "refactor.rewrite"}),
+)
+
+
+async def test_what_is_offered_follows_the_diagnostics_the_kinds_and_the_place_and_asks_no_model() -> None:
+    async with repairing(TEXT + "\n" + "x" * 2_000 + "\n" * 300 + "y") as client:
         fix, choose = await client.actions(URI, HERE, diagnostics=[TOLD])
         assert (fix["title"], fix["kind"], fix["diagnostics"]) == (REPAIR, "quickfix", [TOLD])
         assert fix["data"]["message"] == "linter: this is never true"
@@ -78,57 +87,38 @@ async def test_with_anothers_diagnostic_a_quick_fix_is_offered_and_without_one_a
         assert (rewrite["title"], rewrite["kind"], rewrite.get("diagnostics")) == (REPAIR, "refactor.rewrite", None)
         block, _ = await client.actions(URI, span(2, 0, 5, 0))
         assert (block["title"], block["data"]["range"]) == ("Assay: repair this block", span(2, 0, 5, 0))
-        assert (await client.ready())["work"] == {"prompt_tokens": 0, "decoded_tokens": 0}
-
-
-KINDS: tuple[tuple[list[str], bool, set[str]], ...] = (
-    (["quickfix"], True, {"quickfix"}),
-    (["quickfix"], False, set()),
-    (["refactor"], True, {"refactor.rewrite"}),
-    (["refactor.rewrite"], False, {"refactor.rewrite"}),
-    (["refactor.extract", "source"], True, set()),
-    ([""], True, {"quickfix", "refactor.rewrite"}),
-)
-
-
-async def test_only_the_kinds_that_are_asked_for_come() -> None:
-    async with repairing() as client:
         for only, told, kinds in KINDS:
             actions = await client.actions(URI, HERE, diagnostics=[TOLD] if told else [], only=only)
             assert {action["kind"] for action in actions} == kinds
-
-
-async def test_where_nothing_is_to_be_repaired_nothing_is_offered() -> None:
-    async with repairing(TEXT + "\n" + "x" * 2_000 + "\n" * 300 + "y") as client:
         last = TEXT.count("\n")
-        assert await client.actions(URI, span(last, 0, last, 0)) == []
-        assert await client.actions(URI, span(last + 1, 0, last + 1, 0)) == []
-        assert await client.actions(URI, span(0, 0, 250, 0)) == []
-        assert await client.actions(URI, span(9_999, 0, 9_999, 0)) == []
+        for nowhere in (span(last, 0, last, 0), span(last + 1, 0, last + 1, 0), span(0, 0, 250, 0), span(9_999, 0, 9_999, 0)):
+            assert await client.actions(URI, nowhere) == []
         assert await client.actions("file:///project/other.py", HERE) == []
         assert await client.actions(URI, HERE, triggerKind=2) == []
         assert titles(await client.actions(URI, HERE, triggerKind=2, diagnostics=[TOLD])) == [REPAIR, CHOOSE]
         client.open("file:///project/.env", "KEY=1", language="properties")
         assert await client.actions("file:///project/.env", span(0, 0, 0, 0)) == []
-    async with repairing(**{"repair.enabled": False}) as client:
+        for name, language, text, why in (
+            ("notes.md", "markdown", "# A title\n\nSome wrods.\n", "Markdown: there is no parser for it here"),
+            ("b.py", "python", "# Some wrods.\nx = 1\n", "a comment, a docstring or a text of several lines"),
+            ("blank.py", "python", "\n\n", r": choose 1 to 200 lines that have text, none longer than 1,000 characters$"),
+        ):
+            uri, word = f"file:///project/{name}", span(0, 0, 0, 5)
+            client.open(uri, text, language=language)
+            assert await client.actions(uri, word, diagnostics=[TOLD | {"range": word}]) == []
+            with pytest.raises(RpcError, match=why):
+                await client.request("assay/repairs", {"textDocument": {"uri": uri}, "range": word})
+        for data in (None, {"uri": URI}, {"uri": 1, "version": 1, "range": HERE, "lines": ""}):
+            with pytest.raises(RpcError, match=r"assay.repair: "):
+                await client.request("workspace/executeCommand", {"command": "assay.repair", "arguments": [data]})
+            with pytest.raises(RpcError, match=r"assay/repairs: "):
+                await client.request("assay/repairs", {"textDocument": data})
+            assert "edit" not in await resolved(client, {"title": "of another server", "data": data})
+        assert (await client.ready())["work"] == {"prompt_tokens": 0, "decoded_tokens": 0}
+        client.notify("workspace/didChangeConfiguration", {"settings": {"repair.enabled": False}})
         assert await client.actions(URI, HERE, diagnostics=[TOLD]) == []
         with pytest.raises(RpcError, match=r"turned off \(assay.repair.enabled\)"):
             await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": HERE})
-
-
-async def test_where_nothing_could_check_a_repair_none_is_offered_and_who_asks_is_told_why() -> None:
-    told = {"message": "a spelling mistake", "source": "spelling", "severity": 3}
-    for name, language, text, why in (
-        ("notes.md", "markdown", "# A title\n\nSome wrods.\n", "Markdown: there is no parser for it here"),
-        ("a.py", "python", "# Some wrods.\nx = 1\n", "a comment, a docstring or a text of several lines"),
-    ):
-        async with repairing(text, uri=f"file:///project/{name}", language=language) as client:
-            uri, place = f"file:///project/{name}", span(0, 2, 0, 5)
-            assert await client.actions(uri, place, diagnostics=[{"range": place, **told}]) == []
-            assert await client.actions(uri, place) == []
-            with pytest.raises(RpcError, match=why):
-                await client.request("assay/repairs", {"textDocument": {"uri": uri}, "range": place})
-            assert (await client.ready())["work"] == {"prompt_tokens": 0, "decoded_tokens": 0}
 
 
 async def test_what_a_light_costs_does_not_depend_on_the_file_or_on_the_model() -> None:
@@ -165,8 +155,16 @@ async def test_the_best_repair_is_an_edit_of_the_version_that_was_asked_about_an
         # The one that was listed belongs to the text before.
         assert "edit" not in await resolved(client, listed[0])
         assert await client.heard("window/showMessage", "the lines are not there any more")
-        client.change(URI, 3, {"text": TEXT})
-        client.notify("textDocument/didSave", {"textDocument": {"uri": URI}})
+        # A text that changes while its repairs are sought is asked about anew, and no other line is edited.
+        other, text = "file:///project/b.py", TEXT.replace("smallest", "least")
+        client.open(other, text)
+        fix, _ = await client.actions(other, HERE)
+        resolving = client.ask("codeAction/resolve", fix)
+        await asyncio.sleep(0.1)
+        client.insert(other, 2, 0, 0, "# a line above\n")
+        after = edited("# a line above\n" + text, 2, await client.answer(resolving), other)
+        assert after.split("\n")[ROW + 1] != WRONG
+        assert len(set(after.split("\n")) ^ set(("# a line above\n" + text).split("\n"))) == 2
         await client.leave()
     (request, *_) = requests_of(log)
     assert (request["outcome"], request["kind"], request["task"], request["trigger"]) == ("produced", "repair", "repair", "invoked")
@@ -174,24 +172,8 @@ async def test_the_best_repair_is_an_edit_of_the_version_that_was_asked_about_an
     assert [other.rank for other in request["others"]] == [2, 3]
 
 
-async def test_a_text_that_changed_meanwhile_is_asked_about_anew_and_no_other_line_is_edited() -> None:
-    async with repairing() as client:
-        await client.ready()
-        fix, _ = await client.actions(URI, HERE)
-        resolving = client.ask("codeAction/resolve", fix)
-        await asyncio.sleep(0.1)
-        client.insert(URI, 2, 0, 0, "# a line above\n")
-        action = await client.answer(resolving)
-        after = edited("# a line above\n" + TEXT, 2, action)
-        assert after.split("\n")[ROW + 1] != WRONG
-        assert len(set(after.split("\n")) ^ set(("# a line above\n" + TEXT).split("\n"))) == 2
-        client.insert(URI, 3, ROW + 1, 0, "pass;")
-        assert "edit" not in await resolved(client, fix)
-        assert await client.heard("window/showMessage", "the lines are not there any more")
-
-
-async def test_a_later_request_for_a_document_takes_the_place_of_an_older_one_and_a_client_may_cancel() -> None:
-    async with repairing() as client:
+async def test_a_request_gives_way_to_a_later_one_a_cancel_and_what_is_typed() -> None:
+    async with repairing(TEXT + "\n\ndef main():\n    print(small", **{"remember": False, "speculate": False, "showAbove": 0}) as client:
         await client.ready()
         params = {"textDocument": {"uri": URI, "version": 1}, "range": HERE}
         older = client.ask("assay/repairs", params)
@@ -211,48 +193,36 @@ async def test_a_later_request_for_a_document_takes_the_place_of_an_older_one_an
         with pytest.raises(RpcError) as cancelled:
             await client.answer(gone)
         assert cancelled.value.code == -32800
-        # The model is free again at once.
-        assert isinstance(await client.complete(URI, 5, 11), list)
-
-
-async def test_what_is_typed_does_not_wait_for_a_repair() -> None:
-    async with repairing(TEXT + "\n\ndef main():\n    print(small", **{"remember": False, "speculate": False, "showAbove": 0}) as client:
-        await client.ready()
-        line = TEXT.count("\n") + 3
         repairs = client.ask("assay/repairs", {"textDocument": {"uri": URI}, "range": span(0, 0, 6, 0)})
-        answered = []
         for _ in range(3):
-            params = place(URI, line, 15)
-            answered.append(await client.request("textDocument/inlineCompletion", params))
+            assert await client.complete(URI, TEXT.count("\n") + 3, 15)
             assert not client._answers[repairs].done()
-        assert all(answer["items"] for answer in answered)
         assert (await client.answer(repairs))["repairs"]
 
 
-async def test_a_file_that_is_not_python_is_repaired_by_the_model_alone() -> None:
-    text = "function smallest(a, b) {\n  return a > b ? a : b\n}\n"
-    async with repairing(text, uri="file:///project/a.js", language="javascript") as client:
+async def test_other_languages_broken_files_and_cells_are_repaired_too_and_surprising_tokens_are_told() -> None:
+    async with repairing() as client:
+        client.open("file:///project/a.js", "function smallest(a, b) {\n  return a > b ? a : b\n}\n", language="javascript")
         found = await client.request("assay/repairs", {"textDocument": {"uri": "file:///project/a.js"}, "range": span(1, 0, 1, 0)})
         assert found["not_asked"].keys() >= {"rules", "instruct"}
         assert found["repairs"]
-
-
-async def test_where_a_file_does_not_parse_what_mends_it_comes_first() -> None:
-    text = "def double(numbers):\n    return [2 * number for number in numbers\n\n\nprint(double([1]))\n"
-    async with repairing(text) as client:
-        found = await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": span(1, 0, 1, 0)})
+        broken = "file:///project/broken.py"
+        client.open(broken, "def double(numbers):\n    return [2 * number for number in numbers\n\n\nprint(double([1]))\n")
+        found = await client.request("assay/repairs", {"textDocument": {"uri": broken}, "range": span(1, 0, 1, 0)})
         mends = [repair["mends"] for repair in found["repairs"]]
         assert mends[0]
         assert mends == sorted(mends, reverse=True)
         assert "mends the file" in found["repairs"][0]["title"]
-
-
-async def test_a_cell_of_a_notebook_is_repaired_with_the_cells_around_it() -> None:
-    async with repairing() as client:
         client.open_notebook("limit = 3\nnames = []", "for name in names:\n    if len(name) > limit:\n        print(nam)")
         found = await client.request("assay/repairs", {"textDocument": {"uri": "cell:1"}, "range": span(2, 0, 2, 0)})
         assert "`nam` → `name`" in [repair["title"] for repair in found["repairs"]]
         assert {repair["edit"]["range"]["start"]["line"] for repair in found["repairs"]} == {2}
+        found = await client.request("assay/surprise", {"textDocument": {"uri": URI}, "range": span(0, 0, 6, 0)})
+        assert found["version"] == 1
+        assert {line["line"] for line in found["lines"]} == set(range(6))
+        token = next(token for token in found["lines"][0]["tokens"] if token["surprise"] > 0)
+        assert found["lines"][0]["text"][token["start"] : token["end"]] == token["text"]
+        assert not any("diagnostic" in each["method"].lower() for each in client.notifications)
 
 
 async def test_an_instruct_model_is_told_what_another_tool_says_and_completions_go_first_while_it_answers() -> None:
@@ -267,32 +237,3 @@ async def test_an_instruct_model_is_told_what_another_tool_says_and_completions_
             assert any("linter: this is never true" in str(chat["messages"]) for chat in speech.chats)
             found = await client.request("assay/repairs", {"textDocument": {"uri": URI}, "range": HERE})
             assert any("instruct" in repair["sources"] for repair in found["repairs"])
-
-
-async def test_surprising_tokens_are_told_when_they_are_asked_for() -> None:
-    async with repairing() as client:
-        found = await client.request("assay/surprise", {"textDocument": {"uri": URI}, "range": span(0, 0, 6, 0)})
-        assert found["version"] == 1
-        assert {line["line"] for line in found["lines"]} == set(range(6))
-        token = next(token for token in found["lines"][0]["tokens"] if token["surprise"] > 0)
-        assert found["lines"][0]["text"][token["start"] : token["end"]] == token["text"]
-        assert not any("diagnostic" in each["method"].lower() for each in client.notifications)
-
-
-async def test_a_user_who_chose_blank_lines_is_told_what_to_choose() -> None:
-    async with repairing() as client:
-        client.open("file:///work/blank.py", "\n\n")
-        asked = {"textDocument": {"uri": "file:///work/blank.py"}, "range": span(0, 0, 1, 0)}
-        with pytest.raises(RpcError, match=r": choose 1 to 200 lines that have text, none longer than 1,000 characters$"):
-            await client.request("assay/repairs", asked)
-
-
-async def test_what_is_no_repair_of_ours_is_refused() -> None:
-    async with repairing() as client:
-        for data in (None, {}, {"uri": URI}, {"uri": 1, "version": 1, "range": HERE, "lines": ""}, [1]):
-            with pytest.raises(RpcError, match=r"assay.repair: "):
-                await client.request("workspace/executeCommand", {"command": "assay.repair", "arguments": [data]})
-            with pytest.raises(RpcError, match=r"assay/repairs: "):
-                await client.request("assay/repairs", {"textDocument": data})
-            action = {"title": "of another server", "data": data}
-            assert "edit" not in await resolved(client, action)
