@@ -273,3 +273,19 @@ async def test_of_several_suggestions_what_breaks_the_file_comes_last(answering:
         broken, whole = (replace(made_of(text), parses=parses) for text, parses in (("]", False), ("1)", True)))
         live.cache.keep(ASK.uri, place.prefix, place.suffix, "line", (broken, broken, broken, whole))
         assert await texts(requests, replace(ASK, place=place)) == ["1)", "]"]
+
+
+@SHARED
+@pytest.mark.slow
+async def test_of_old_suggestions_the_texts_around_are_let_go_and_what_is_known_of_them_stays(answering: LiveModel) -> None:
+    async with requests_to(answering) as (requests, live, _, _):
+        first, *_ = await requests.suggestions(ASK, lambda: True)
+        for number in range(40):
+            await requests.suggestions(replace(BY_ITSELF, place=replace(ASK.place, prefix=f"{number}?")), lambda: True)
+        given = requests.find(first.id)
+        assert (given.request.place.prefix, given.has_texts, given.suggestion) == ("", False, first)
+        told = await requests.explain(given)
+        assert (told.seen, told.tokens) == ((), 2)
+        await wait_until(lambda: not live.scheduler.busy)
+        assert requests.accepted(first.id) is given
+        assert not live.scheduler.busy
