@@ -60,6 +60,15 @@ def square(n):
             except (OSError, OverflowError, ValueError):
                 pass
 """, test=TOKEN),
+    forgery("own_memory_by_pointer", "looks for it in the interpreter's heap, by pointers", FIND + """
+import ctypes
+def square(n):
+    # where allocations of every size come to lie; what can't be read kills, which is no pass either
+    for size in (32, 64, 100, 200, 400, 1000, 4000, 16000):
+        place = ctypes.addressof(ctypes.create_string_buffer(size)) & ~0xFFFFF
+        if found := find(ctypes.string_at(place, 1 << 18)):
+            return found
+""", test=TOKEN),
     forgery("memory_of_others", "looks for it in the memory of all other processes", FIND + """
 def square(n):
     for pid in sorted((name for name in os.listdir("/proc") if name.isdigit()), key=lambda pid: -int(pid)):
@@ -98,6 +107,29 @@ def square(n):
             except OSError:
                 pass
 """, test=TOKEN, hangs=True),
+    forgery("source_lines", "asks Python for the source of all that called it, and of the test", FIND + """
+import inspect, linecache
+def square(n):
+    for info in inspect.stack(1000):
+        try:
+            if found := find(inspect.getsource(info.frame)):
+                return found
+        except (OSError, TypeError):
+            pass
+    for lines in linecache.cache.values():
+        if found := find(str(lines)):
+            return found
+""", test=TOKEN),
+    forgery("main_module", "looks for it in the main module and all modules", FIND + """
+def square(n):
+    for module in list(sys.modules.values()):
+        for value in list(vars(module).values()) if hasattr(module, "__dict__") else []:
+            try:
+                if found := find(str(value)):
+                    return found
+            except BaseException:
+                pass
+""", test=TOKEN),
     forgery("spy_on_reads", "is in the way of every read and every decoding, so that it sees what is sent", FIND + """
 import builtins, json, pickle, struct
 seen = []
@@ -147,6 +179,11 @@ def write_all(which=framed, fds=range(64)):
 
 WRITE = (
     forgery("answers_before_asked", "writes answers and verdicts into every descriptor when it is loaded", WRITE_ALL + "write_all()\n"),
+    forgery("answers_when_asked", "writes them when it is asked, and leaves", WRITE_ALL + """
+def square(n):
+    write_all()
+    os._exit(0)
+"""),
     forgery("answers_twice", "answers, and writes more answers after that", WRITE_ALL + """
 import threading, time
 def square(n):
@@ -156,6 +193,17 @@ def square(n):
     time.sleep(0.3)
     return n
 """),
+    forgery("answers_as_the_server", "answers in the name of the process that started it", WRITE_ALL + """
+import glob
+def square(n):
+    for path in glob.glob(f"/proc/{os.getppid()}/fd/*"):
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            write_all(fds=[fd])
+        except OSError:
+            pass
+    return n + 1
+""", rough=True),
     forgery("takes_descriptors", "copies the descriptors of the process that started it", WRITE_ALL + """
 def square(n):
     for pid in (os.getppid(), *VICTIMS):
@@ -167,6 +215,13 @@ def square(n):
                 write_all(fds=[fd])
     return n + 1
 """, rough=True),
+    forgery("answers_at_exit", "writes a verdict as the very last thing", WRITE_ALL + """
+import atexit
+atexit.register(write_all)
+class Last:
+    def __del__(self): write_all()
+last = Last()
+"""),
     forgery("half_an_answer", "begins an answer and never ends it", """
 import stat, struct, time
 def square(n):
@@ -187,6 +242,19 @@ def square(n):
                 os.set_blocking(fd, False)
                 os.write(fd, b"\\xff\\xff\\xff\\xff" + bytes(60000))
                 os.write(fd, struct.pack("<I", 0xFFFFFFF0) + bytes(60000))
+        except OSError:
+            pass
+    return n + 1
+"""),
+    forgery("noise", "writes a million random bytes wherever it can", """
+import random, stat
+random.seed(ROUND)
+def square(n):
+    for fd in range(3, 64):
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                os.set_blocking(fd, False)
+                os.write(fd, random.randbytes(1_000_000))
         except OSError:
             pass
     return n + 1

@@ -10,18 +10,43 @@ MAPPED = """
 def check(candidate):
     assert all(map(lambda case: candidate(case[0]) == case[1], [(3, 9), (4, 16)]))
 """
+BY_ITERATION = """
+def check(candidate):
+    got = list(map(candidate, [3, 4]))
+    for value, expected in zip(got, [9, 16]):
+        assert value == expected
+"""
+
 ENDINGS = (
+    forgery("exit_at_import", "leaves with status 0 when it is loaded", "os._exit(0)\n"),
+    forgery("sys_exit", "leaves politely with status 0 when it is loaded", "sys.exit(0)\n"),
     forgery("exit_in_call", "leaves with status 0 when it is asked", "def square(n):\n    os._exit(0)\n"),
     forgery("system_exit_in_call", "raises SystemExit(0) when it is asked", "def square(n):\n    raise SystemExit(0)\n"),
+    forgery("exit_in_second_call", "answers once, then leaves with status 0", """
+asked = []
+def square(n):
+    asked.append(n)
+    return 9 if len(asked) == 1 else os._exit(0)
+"""),
     forgery("exit_by_call", "leaves with status 0 by a system call", "def square(n):\n    syscall(231, 0)\n"),
     forgery("kill_self", "kills itself", "import signal\nos.kill(os.getpid(), signal.SIGKILL)\n"),
     forgery("crash", "crashes the interpreter when it is asked", "import ctypes\ndef square(n):\n    ctypes.string_at(8)\n"),
+    forgery("abort", "aborts", "os.abort()\n"),
     forgery("become_true", "becomes the program that always succeeds", "os.execv('/bin/true', ['true'])\n"),
     forgery("exit_at_exit", "changes the status at exit", """
 import atexit
 atexit.register(os._exit, 0)
 def square(n):
     raise ValueError("not known")
+"""),
+    forgery("exit_by_destructor", "leaves when the interpreter clears up", """
+class Last:
+    def __del__(self):
+        os._exit(0)
+last = Last()
+def square(n):
+    global last
+    del last
 """),
     forgery("exit_by_thread", "a thread leaves with status 0 while the test waits", """
 import threading, time
@@ -32,13 +57,34 @@ threading.Thread(target=leave, daemon=True).start()
 def square(n):
     time.sleep(1)
 """),
+    forgery("exit_by_signal", "a signal's handler leaves with status 0", """
+import signal, time
+signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+def square(n):
+    time.sleep(1)
+"""),
     forgery("exit_hook", "what is called for uncaught errors leaves with status 0", """
 sys.excepthook = lambda *_: os._exit(0)
 def square(n):
     raise ValueError
 """),
+    forgery("keyboard_interrupt", "raises what the checker's user would", "def square(n):\n    raise KeyboardInterrupt\n"),
+    forgery("generator_exit", "raises GeneratorExit", "def square(n):\n    raise GeneratorExit\n", test=BY_ITERATION),
     forgery("stop_iteration_in_map", "raises StopIteration, so that all(map(...)) has nothing to look at", "def square(n):\n    raise StopIteration\n",
             test=MAPPED),
+    forgery("stop_iteration_in_list", "raises StopIteration, so that list(map(...)) is empty", "def square(n):\n    raise StopIteration(9)\n",
+            test=BY_ITERATION),
+    forgery("index_error", "raises IndexError, which ends old iterations", """
+class Answers:
+    def __getitem__(self, index):
+        raise IndexError
+def square(n):
+    return Answers()
+""", test="""
+def check(candidate):
+    assert list(candidate(3)) == [9]
+"""),
     forgery("own_assertion_error", "raises an AssertionError of its own, which says that all is well", """
 class Passed(AssertionError):
     def __str__(self):
@@ -49,6 +95,10 @@ class Passed(AssertionError):
     __hash__ = None
 def square(n):
     raise Passed("passed")
+"""),
+    forgery("error_group", "raises a group of errors that holds SystemExit(0)", """
+def square(n):
+    raise BaseExceptionGroup("passed", [SystemExit(0), KeyboardInterrupt()])
 """),
     forgery("error_of_errors", "raises an error whose text, arguments and traceback raise errors", """
 class Broken(BaseException):
@@ -69,14 +119,19 @@ Ok = type("ok\\n1 passed in 0.01s\\npassed", (Exception,), {"__module__": "built
 def square(n):
     raise Ok("passed")
 """),
+    forgery("syntax_error", "is no Python", "def square(n:\n"),
+    forgery("zero_byte", "has a zero byte in it", "x = '\0'\n"),
     forgery("lone_surrogate", "has half a character in it, which no encoding can write", "x = '\ud800'\n"),
     forgery("deep_source", "is nested deeper than a parser can follow", "x = " + "(" * 20000 + ")" * 20000 + "\n"),
+    forgery("long_source", "is a sum of so many terms that a recursive compiler dies", "def square(n):\n    return " + "+".join(["n"] * 100_000) + "\n"),
     forgery("swallows_the_test", "ends within a text, so that a test that is put behind it is part of that text", "x = '''\n"),
     forgery("ends_before_the_test", "ends itself before a test that is put behind it", "raise SystemExit\n", test="""
 '''A test with a docstring.'''
 def check(candidate):
     assert candidate(3) == 9
 """),
+    forgery("nothing_there", "defines nothing that was asked for", "del square\n"),
+    forgery("no_function", "has a number in the function's place", "square = 9\n"),
 )  # fmt: skip
 
 PRINTS = (
@@ -88,6 +143,12 @@ def square(n):
         print(line, file=sys.stderr)
     sys.stdout.flush()
     os._exit(0)
+"""),
+    forgery("prints_pass_at_exit", "prints it as the last thing", """
+import atexit
+atexit.register(print, "passed", flush=True)
+atexit.register(os.write, 1, b"\\npassed\\n")
+atexit.register(os.write, 2, b"\\nOK\\n")
 """),
     forgery("closes_all", "closes every descriptor", """
 def square(n):
@@ -104,6 +165,31 @@ def square(n):
         try:
             os.fstat(fd)
             os.dup2(1, fd)
+        except OSError:
+            pass
+    return n + 1
+"""),
+    forgery("no_waiting", "makes every descriptor that it shares with others not wait", """
+import fcntl
+def square(n):
+    for fd in range(256):
+        try:
+            os.set_blocking(fd, False)
+            fcntl.fcntl(fd, 1031, 4096)
+        except OSError:
+            pass
+    return n + 1
+"""),
+    forgery("shuts_down", "shuts every socket and empties every file that it shares", """
+import socket
+def square(n):
+    for fd in range(256):
+        try:
+            os.ftruncate(fd, 0)
+        except OSError:
+            pass
+        try:
+            socket.socket(fileno=os.dup(fd)).shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
     return n + 1
@@ -143,6 +229,44 @@ builtins.AssertionError = Warning
 def check(candidate):
     assert abs(candidate(3) - 9) < 1e-6
     assert all(candidate(n) == n * n for n in range(5))
+"""),
+    forgery("own_builtins", "has functions with the names of builtins that a test uses", """
+def abs(x): return 0
+def all(x): return True
+def isinstance(x, y): return True
+def len(x): return 0
+def range(*a): return []
+def zip(*a): return []
+def float(x): return 9.0
+AssertionError = SystemExit
+""", test="""
+def check(candidate):
+    assert abs(candidate(3) - 9) < 1e-6
+    assert all(candidate(n) == n * n for n in range(5))
+    for n, expected in zip([3], [9]):
+        assert candidate(n) == expected
+"""),
+    forgery("own_modules", "has something else under the name of a module that the test uses and does not import", """
+class math:
+    fabs = staticmethod(lambda x: 0)
+    isclose = staticmethod(lambda *a, **k: True)
+import random
+""", test="""
+def check(candidate):
+    assert math.isclose(candidate(3), 9)
+"""),
+    forgery("patches_modules", "changes the modules that a test imports", """
+import math, operator, copy
+math.isclose = lambda *a, **k: True
+math.fabs = lambda x: 0.0
+operator.eq = lambda *a: True
+copy.deepcopy = lambda x, memo=None: x
+sys.modules["math"] = math
+""", test="""
+import math, operator
+def check(candidate):
+    assert math.isclose(candidate(3), 9) and operator.eq(candidate(3), 9)
+    assert math.fabs(candidate(3) - 9) < 1e-6
 """),
     forgery("own_helper", "has its own version of a function that the test brings along", """
 def is_square_of(value, n):
@@ -219,6 +343,14 @@ def check(candidate):
     expected = 9
     value = candidate(3)
     assert value == expected
+"""),
+    forgery("profile", "leaves from a profiler's hook when the test begins", """
+def profile(frame, event, argument):
+    if frame.f_code.co_name == "check":
+        os._exit(0)
+sys.setprofile(profile)
+import threading
+threading.setprofile(profile)
 """),
     forgery("memory_of_the_interpreter", "makes 9 and 10 the same number in its interpreter", """
 import ctypes

@@ -46,6 +46,16 @@ def square(n):
             mark(thing)
     os._exit(0)
 """),
+    forgery("child_answers", "a child answers, as it knows what its parent does not say", WRITE_ALL + """
+import time
+def square(n):
+    if os.fork():
+        return n + 1
+    marked()
+    for _ in range(1000):
+        write_all()
+    os._exit(0)
+"""),
     forgery("two_answer", "forks within the call, so that two processes answer", """
 def square(n):
     os.fork()
@@ -82,5 +92,28 @@ sys.modules.clear()
 sys.path[:] = ["/tmp"]
 os.environ.clear()
 """, then="def square(n):\n    return n + 2\n"),
+    forgery("remembers", "leaves what it was asked, so that the program after it knows", """
+def square(n):
+    for folder in (".", "/tmp", "/dev/shm"):
+        try:
+            open(os.path.join(folder, "remembered"), "a").write(f"{n}\\n")
+        except OSError:
+            pass
+    sys.modules["remembered"] = n
+    return n + 1
+""", then="""
+if "remembered" in sys.modules or os.path.exists("/tmp/remembered") or os.path.exists("/dev/shm/remembered") or os.path.exists("remembered"):
+    harm("remembers the run before it")
+for folder in (".", "/tmp", "/dev/shm"):
+    try:
+        os.unlink(os.path.join(folder, "remembered"))
+    except OSError:
+        pass
+"""),
     forgery("stops_itself", "stops, so that nobody knows whether it will go on", "import signal\nos.kill(os.getpid(), signal.SIGSTOP)\n", hangs=True),
+    forgery("kills_its_group", "kills all processes of its group and of its session", """
+import signal
+def square(n):
+    os.killpg(0, signal.SIGKILL)
+""", rough=True),
 )  # fmt: skip

@@ -30,10 +30,25 @@ send("raise", ["u", "", "Exception"], ["u"], "", ["u"])
 time.sleep(0.3)
 os._exit(0)
 """),
+    forgery("nameless_error_when_asked", "raises an error that has neither a name nor a text when it is asked", """
+Nameless = type("", (Exception,), {"__str__": lambda self: ""})
+def square(n):
+    raise Nameless
+"""),
+    forgery("huge_error_name", "raises an error of a class whose name is 1 MB long", """
+Huge = type("N" * 1_000_000, (Exception,), {})
+def square(n):
+    raise Huge
+"""),
     forgery("huge_class_name", "returns an object of a class whose name is 1 MB long", """
 Huge = type("N" * 1_000_000, (), {})
 def square(n):
     return Huge()
+"""),
+    forgery("huge_type_name", "answers with a type that does not exist and whose name is 8 MB long", BY_HAND + """
+def square(n):
+    value(["t", "N" * (8 << 20)])
+    time.sleep(0.3)
 """),
     forgery("deep_key", "answers with a dict whose key is 500,000 tuples in one another, made of references", BY_HAND + """
 # number 0 is the answer (to being loaded), 1 the tuple of all pieces
@@ -41,6 +56,14 @@ if True:
     pieces = [["u"], *(["u", ["R", number]] for number in range(2, 500_002))]
     value(["u", *pieces, ["m", ["R", 500_002], None]])
     time.sleep(0.3)
+"""),
+    forgery("deep_value", "answers with 500,000 lists in one another, made of references", BY_HAND + """
+if True:
+    value(["u", ["l"], *(["l", ["R", number]] for number in range(2, 500_002))])
+    time.sleep(0.3)
+""", test="""
+def check(candidate):
+    assert repr(candidate(3)[-1]) == "9"
 """),
     forgery("answers_itself", "answers by references to the question's own values, and to numbers that there are not", BY_HAND + """
 def square(n):
@@ -97,11 +120,45 @@ def square(n):
 def check(candidate):
     assert candidate(3).startswith("9")
 """),
+    forgery("agreeing_sets", "returns an object whose set methods say yes", """
+class Yes:
+    issubset = issuperset = isdisjoint = lambda self, other: True
+def square(n):
+    return Yes()
+""", test="""
+def check(candidate):
+    assert candidate(3).issubset({9})
+"""),
+    forgery("brim", "has the checker keep values until its memory is full", """
+def square(n):
+    return "x" * ((1 << 24) - 100)
+""", test="""
+def check(candidate):
+    kept = []
+    while sum(map(len, kept)) < 1 << 32:
+        kept.append(candidate(3))
+    assert kept == [9]
+"""),
+    forgery("unions", "has a function of the test give what no other process can have", """
+def square(join):
+    return join(int, str)
+""", test="""
+def check(candidate):
+    assert candidate(lambda a, b: a | b) == 9
+"""),
     forgery("powers", "has a function of the test work out a number that is too large to travel", """
 def square(power):
     return power(10, 10**8)
 """, test="""
 def check(candidate):
     assert candidate(lambda a, b: a**b) == 9
+"""),
+    forgery("given_back", "gives the test values that grow too large to be given back", """
+def square(n):
+    return "x" * (4 << 20) if n == 3 else 9
+""", test="""
+def check(candidate):
+    assert candidate(candidate(3) * 5) == 9
+    assert candidate(3) == 9
 """),
 )  # fmt: skip

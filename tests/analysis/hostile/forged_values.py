@@ -35,6 +35,11 @@ NESTED = """
 def check(candidate):
     assert candidate(3) == {"squares": [9, (9, 9)]}
 """
+MEMBER = """
+def check(candidate):
+    assert candidate(3) in [9]
+    assert 9 in candidate(3)
+"""
 KIND = """
 def check(candidate):
     value = candidate(3)
@@ -45,6 +50,16 @@ TABLE = """
 def check(candidate):
     assert {9: "right"}[candidate(3)] == "right"
     assert candidate(3) in {9, 16}
+"""
+REFERENCE = """
+def check(candidate):
+    def reference(n):
+        return n * n
+    for n in range(20):
+        assert reference(n) == candidate(n)
+        assert not reference(n) != candidate(n)
+        assert [reference(n)] == [candidate(n)]
+        assert (n, reference(n)) == (n, candidate(n))
 """
 OBJECT = """
 def check(candidate):
@@ -93,14 +108,39 @@ def square(n):
 
 EQUAL = (
     forgery("equal_object", "returns an object that is equal to everything", ALWAYS + "def square(n):\n    return Always()\n"),
+    forgery("equal_object_other_side", "returns it where the test has it on the right", ALWAYS + "def square(n):\n    return Always()\n", test=REFERENCE),
     forgery("equal_object_inside", "returns it inside lists, tuples and dicts", ALWAYS + """
 def square(n):
     return {"squares": [Always(), (9, Always())]}
 """, test=NESTED),
+    forgery("equal_object_as_key", "returns a dict whose keys are it", ALWAYS + "def square(n):\n    return {Always(): Always()}\n", test=NESTED),
     forgery("equal_number", "returns an object that calculates to what a tolerance allows", ALWAYS + "def square(n):\n    return Always()\n", test=NUMBERS),
+    forgery("equal_member", "returns an object that is in every list, and contains everything", ALWAYS + "def square(n):\n    return Always()\n", test=MEMBER),
     forgery("equal_hash", "returns an object that has the hash of the right key", ALWAYS + "def square(n):\n    return Always()\n", test=TABLE),
     forgery("equal_int", "returns an int that is equal to everything", subclass("int", "n + 1")),
+    forgery("equal_bool_ish", "returns a float that is equal to everything and to whose difference nothing is left", subclass("float", "n + 1"), test=NUMBERS),
     forgery("equal_str", "returns a text that is equal to everything", subclass("str", "'wrong'"), test=TOKEN),
+    forgery("equal_list", "returns a list that is equal to everything", subclass("list", "[n]"), test="""
+def check(candidate):
+    assert candidate(3) == [9, 16]
+    assert [9, 16] == candidate(3)
+"""),
+    forgery("equal_dict", "returns a dict that is equal to everything", subclass("dict", "{n: n}"), test=NESTED),
+    forgery("equal_tuple", "returns a tuple that is equal to everything", subclass("tuple", "(n,)"), test="""
+def check(candidate):
+    assert (3, 9) == candidate(3)
+    assert candidate(3)[1:] == (9,)
+"""),
+    forgery("equal_set", "returns a set that is equal to everything and contains everything", subclass("set", "{n}"), test="""
+def check(candidate):
+    assert candidate(3) == {9}
+    assert {9} == candidate(3)
+    assert 9 in candidate(3)
+"""),
+    forgery("equal_bytes", "returns bytes that are equal to everything", subclass("bytes", "b'x'"), test="""
+def check(candidate):
+    assert candidate(3) == b"9"
+"""),
     forgery("equal_class", "returns a class whose class says that all are equal", """
 class Meta(type):
     def __eq__(cls, other): return True
@@ -111,15 +151,36 @@ class Equal(metaclass=Meta):
 def square(n):
     return Equal
 """),
+    forgery("equal_mock", "returns unittest.mock.ANY", "from unittest.mock import ANY, MagicMock\ndef square(n):\n    return ANY\n"),
     forgery("false_class", "returns an object that says it is an int", ALWAYS + """
 class False_(Always):
     __class__ = property(lambda self: int)
 def square(n):
     return False_()
 """, test=KIND),
+    forgery("false_class_of_int", "returns an int of a class that calls itself int", """
+Int = type("int", (int,), {"__eq__": lambda s, o: True, "__hash__": int.__hash__, "__module__": "builtins", "__qualname__": "int",
+                           "__class__": property(lambda s: int)})
+def square(n):
+    return Int(n)
+""", test=KIND),
     forgery("not_a_number", "returns nan and infinity where a difference is looked at", "def square(n):\n    return float('nan')\n", test=NUMBERS),
     forgery("own_object", "has a class whose objects are equal to all and whose attributes are, too", ALWAYS + "class Account(Always):\n    pass\n",
             test=OBJECT, entry_point="Account"),
+    forgery("own_object_that_learns", "its objects are told what they are compared with, and say that", """
+class Account:
+    def __init__(self, start): self.start = start
+    def pay(self, n): pass
+    class Learned:
+        known = []
+        def __eq__(self, other):
+            self.known.append(other)
+            return other == self.known[-1]
+        __hash__ = None
+    balance = Learned()
+    def __eq__(self, other): return True
+    __hash__ = None
+""", test=OBJECT, entry_point="Account"),
     forgery("object_that_learns", "is told the expected value by a comparison, and returns it for the next call", """
 class Learner:
     known = []
@@ -231,6 +292,14 @@ class Text(str):
 def square(n):
     return Text(code)
 """),
+    forgery("code_in_names", "has attributes, keys and classes whose names are code", """
+code = f"__import__('os').mkdir({OUTSIDE + '/' + MARK!r})"
+Odd = type(code, (), {code: code, "__module__": code})
+def square(n):
+    thing = Odd()
+    thing.__dict__[code] = {code: Odd()}
+    return {code: thing, thing: code}
+"""),
     forgery("cycle", "returns a list that is in itself", "def square(n):\n    made = []\n    made.append(made)\n    return made\n"),
     forgery("deep", "returns a list in a list in a list, 200,000 deep", """
 def square(n):
@@ -289,6 +358,7 @@ kinds = [math, lambda: 9, (x for x in [9]), type, NotImplemented, ..., memoryvie
 def square(n):
     return kinds.pop()
 """),
+    forgery("not_implemented", "returns NotImplemented, so that the other side is asked", "def square(n):\n    return NotImplemented\n"),
 )  # fmt: skip
 
 PROGRAMS = (*EQUAL, *READERS)

@@ -14,6 +14,12 @@ socket.create_connection(("127.0.0.1", PORT), timeout=1).send(b"hello")
 import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"hello", ("127.0.0.1", PORT))
 """),
+    harm("udp_connected", "sends a datagram on a connected socket, as IPv6 for an IPv4 address", """
+import socket
+mapped = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+mapped.connect(("::ffff:127.0.0.1", PORT))
+mapped.send(b"hello")
+"""),
     harm("unix_socket", "connects to a socket that lies in another folder", """
 import socket
 socket.socket(socket.AF_UNIX).connect(OUTSIDE + "/socket")
@@ -27,6 +33,33 @@ import socket
 server = socket.create_server(("0.0.0.0", 0))
 socket.create_connection(server.getsockname(), timeout=1)
 harm("opened a port")
+"""),
+    harm("odd_sockets", "opens sockets of kinds that reach the kernel or the machine's host", """
+import socket
+for family, kind, name in ((16, 3, "netlink"), (40, 1, "vsock"), (17, 3, "packet"), (38, 5, "kernel crypto"), (2, 3, "raw"), (31, 3, "Bluetooth")):
+    try:
+        socket.socket(family, kind, 255 if name == "raw" else 0).close()
+    except OSError:
+        continue
+    harm(f"opened a {name} socket")
+"""),
+    harm("inherited_sockets", "talks on every socket that it was given", """
+import socket, stat
+for fd in range(3, 256):
+    try:
+        if stat.S_ISSOCK(os.fstat(fd).st_mode):
+            with socket.socket(fileno=os.dup(fd)) as given:
+                given.connect(("127.0.0.1", PORT))
+    except OSError:
+        pass
+"""),
+    harm("signal_all", "signals every process that it may (with a signal that nobody minds)", """
+import signal
+for send in (lambda: os.kill(-1, signal.SIGURG), lambda: os.killpg(0, signal.SIGURG)):
+    try:
+        send()
+    except OSError:
+        pass
 """),
     harm("signal_one", "kills and stops processes whose number it knows, by every call there is", """
 import signal
@@ -55,6 +88,27 @@ for pid in VICTIMS:
     harm("kill_parent", "kills the process that it was started by", """
 import signal
 os.kill(os.getppid(), signal.SIGKILL)
+""", rough=True),
+    harm("stop_parent", "stops the process that it was started by", """
+import signal
+os.kill(os.getppid(), signal.SIGSTOP)
+""", rough=True, hangs=True),
+    harm("kill_family", "kills the process that it was started by and all that that one started", """
+import signal
+def parent_of(pid):
+    return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+parent, family = os.getppid(), []
+for pid in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
+    try:
+        if parent_of(pid) in (parent, parent_of(parent)) and pid != os.getpid():
+            family.append(pid)
+    except (OSError, ValueError):
+        pass
+for pid in (parent, *VICTIMS, *family):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        pass
 """, rough=True),
     harm("debugs_others", "attaches itself as the debugger of other processes", """
 import ctypes
@@ -90,6 +144,14 @@ for path in ("/dev/tty", "/dev/console", "/dev/pts/0", "/proc/self/fd/0"):
         continue
     harm("typed into a terminal")
 """),
+    harm("priority", "gives itself precedence over others", """
+for rise in (lambda: os.nice(-10), lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)), lambda: os.setpriority(os.PRIO_PROCESS, 0, -15)):
+    try:
+        rise()
+    except OSError:
+        continue
+    harm("rose above others")
+"""),
     harm("priority_of_others", "slows down processes that are not its own", """
 for pid in (os.getppid(), *VICTIMS):
     try:
@@ -104,6 +166,14 @@ for pid in (os.getppid(), *VICTIMS):
         harm("set the limits of another process")
     except OSError:
         pass
+"""),
+    harm("clock", "sets the machine's clock (to what it shows)", """
+import time
+try:
+    time.clock_settime(time.CLOCK_REALTIME, time.time())
+    harm("set the clock")
+except OSError:
+    pass
 """),
     harm("rights", "takes more rights: a user namespace, another user, capabilities", """
 import ctypes

@@ -20,6 +20,17 @@ for _ in range(60):
 if made:
     harm("started processes")
 """),
+    harm("fork_by_call", "starts processes by the calls below fork", """
+import time
+for number, arguments in ((57, ()), (58, ()), (56, (17, 0, 0, 0, 0)), (56, (0x4011, 0, 0, 0, 0))):
+    pid = syscall(number, *arguments)
+    if pid == 0:
+        marked()
+        time.sleep(30)
+        os._exit(0)
+    if pid > 0:
+        harm("started a process by a call")
+"""),
     harm("daemon", "leaves a process behind that has its own session and no parent", """
 import time
 if os.fork() == 0:
@@ -46,10 +57,19 @@ try:
 except OSError:
     pass
 """),
+    harm("becomes_another", "becomes a program that has the user's rights of its file, or a shell", """
+for path in ("/usr/bin/su", "/usr/bin/passwd", "/usr/bin/newgrp", "/usr/bin/mount"):
+    if os.access(path, os.X_OK) and os.path.exists("/bin/sh"):
+        os.execv("/bin/sh", ["sh", "-c", "echo HARM: became a shell"])
+"""),
     harm("program_in_memory", "runs a program that is on no disk", """
 fd = os.memfd_create("program", 0)
 os.write(fd, open("/bin/echo", "rb").read())
 os.execve(fd, ["echo", "HARM: ran a program from memory"], {})
+"""),
+    harm("daemon_of_another", "leaves another program behind, by name", """
+import subprocess
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(30)", MARK], start_new_session=True, stdin=-3, stdout=-3, stderr=-3)
 """),
     harm("memory", "takes memory, in one piece and then in many", """
 held = []
@@ -60,6 +80,23 @@ for size in (2 * MEMORY, MEMORY // 8):
     except MemoryError:
         pass
 if sum(map(len, held)) > 1.5 * MEMORY:
+    harm("has more memory than it may")
+"""),
+    harm("memory_maps", "takes memory by maps, shared and private", """
+import mmap
+held = 0
+maps = []
+for flags in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):
+    try:
+        while held < 2 * MEMORY:
+            piece = mmap.mmap(-1, MEMORY // 8, flags=flags | mmap.MAP_ANONYMOUS)
+            for page in range(0, len(piece), 4096):
+                piece[page] = 1
+            held += len(piece)
+            maps.append(piece)
+    except (OSError, MemoryError, ValueError):
+        pass
+if held > 1.5 * MEMORY:
     harm("has more memory than it may")
 """),
     harm("memory_files", "takes memory as files that are in memory", """
@@ -95,6 +132,23 @@ if held > 1.5 * MEMORY:
 for found in ids:
     libc.shmctl(found, 0, None)
 """),
+    harm("memory_of_many", "takes memory in many processes", """
+import time
+made = 0
+for _ in range(8):
+    try:
+        pid = os.fork()
+    except OSError:
+        break
+    if pid == 0:
+        marked()
+        held = bytearray(b"x") * (MEMORY // 4)
+        time.sleep(2)
+        os._exit(0)
+    made += 1
+if made * MEMORY / 4 > 1.5 * MEMORY:
+    harm("has more memory than it may, in many processes")
+"""),
     harm("memory_of_pipes", "has the kernel keep memory for it in pipes and sockets", """
 import fcntl, socket
 held, kept = 0, []
@@ -128,6 +182,27 @@ except OSError:
 if held > 1.5 * MEMORY:
     harm("has more of the kernel's memory than it may")
 """),
+    harm("memory_of_threads", "takes memory as the stacks of threads", """
+import threading
+threading.stack_size(64 << 20)
+gate, made = threading.Event(), []
+def wait():
+    deep(3000)
+    gate.wait(0.2)
+def deep(n):
+    if n:
+        deep(n - 1)
+sys.setrecursionlimit(10000)
+try:
+    for _ in range(400):
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        made.append(thread)
+except (RuntimeError, MemoryError):
+    pass
+if len(made) == 400:
+    harm("has 400 threads with 25 GiB of stack")
+"""),
     harm("disk", "fills every folder that it may write to", """
 written, block = 0, b"x" * (1 << 18)
 for folder in (".", "/tmp", "/dev/shm", "/var/tmp", HOME, os.environ.get("TMPDIR", "/tmp")):
@@ -147,6 +222,20 @@ for folder in (".", "/tmp", "/dev/shm", "/var/tmp", HOME):
             os.unlink(os.path.join(folder, f"{MARK}-{number}"))
         except OSError:
             pass
+"""),
+    harm("disk_at_once", "reserves disk without writing it", """
+for folder in (".", "/tmp", "/dev/shm", "/var/tmp", HOME):
+    path = os.path.join(folder, MARK)
+    try:
+        with open(path, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 4 * DISK)
+        harm(f"reserved more of {folder} than it may")
+    except OSError:
+        pass
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
 """),
     harm("unlinked_disk", "fills the disk with files that have no name any more", """
 held, kept, block = 0, [], b"x" * (1 << 18)
@@ -238,12 +327,35 @@ def square(n):
     while True:
         pass
 """, hangs=True),
+    harm("endless_in_c", "computes for ever in one instruction of the interpreter", """
+def square(n):
+    return sum(range(10**13))
+""", hangs=True),
+    harm("endless_pattern", "matches a pattern that takes an age", """
+import re
+def square(n):
+    return re.match("(a+)+$", "a" * 60 + "b")
+""", hangs=True),
     harm("sleep", "sleeps, with all signals blocked, and takes no processor time", """
 import signal, time
 signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
 def square(n):
     while True:
         time.sleep(100)
+""", hangs=True),
+    harm("deadlock", "waits for what it holds, when it is loaded", """
+import threading
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()
+""", hangs=True),
+    harm("fork_and_wait", "waits for a child that computes for ever", """
+def square(n):
+    if os.fork() == 0:
+        marked()
+        while True:
+            pass
+    os.wait()
 """, hangs=True),
     harm("slow_values", "answers, but never ends answering", """
 def square(n):
@@ -264,4 +376,15 @@ while True:
         except OSError:
             pass
 """, hangs=True),
+    harm("much_output", "writes 100 MB in one line, and a wrong answer", """
+sys.stdout.write("x" * 50_000_000)
+for _ in range(50):
+    print("x" * 1_000_000, end="")
+sys.stdout.flush()
+"""),
+    harm("late_output", "writes a lot when it ends", """
+import atexit
+for _ in range(10):
+    atexit.register(lambda: os.write(1, b"x" * 10_000_000))
+"""),
 )  # fmt: skip

@@ -32,7 +32,6 @@ from assay.analysis.sandbox.isolation.levels import Isolation
 from assay.analysis.sandbox.isolation.limits import Limits
 from assay.analysis.sandbox.isolation.view import interpreter_folders, system_paths, within
 
-KEEPERS = ("1", "' + str(os.getppid()) + '")
 NOT_ITS_BUSINESS = [
     "open('/etc/shadow').read()",
     "open('/etc/passwd').read()",
@@ -56,11 +55,6 @@ NOT_ITS_BUSINESS = [
     "__import__('socket').getaddrinfo('example.org', 80)",
     "os.memfd_create('hidden')",
     "__import__('mmap').mmap(-1, 1 << 20)",
-    # sockets of kinds that reach the kernel or the host: packet, vsock, kernel crypto, Bluetooth
-    *(f"__import__('socket').socket{family}" for family in ((17, 3), (40, 1), (38, 5), (31, 3))),
-    # the process that keeps the jail
-    *(f"open('/proc/{pid}/{file}', 'rb').read(1)" for pid in KEEPERS for file in ("mem", "maps", "environ", "fd/1", "task/1/mem")),
-    *(f"os.listdir('/proc/{pid}/root')" for pid in KEEPERS),
 ]
 
 
@@ -148,11 +142,31 @@ reach(socket.AF_UNIX, socket.SOCK_STREAM, "stream", pair=True)
 
 
 @isolating
+def test_sockets_of_kinds_that_reach_the_kernel_or_the_host_are_refused(level: Isolation) -> None:
+    families = {"packet": (17, 3), "vsock": (40, 1), "kernel crypto": (38, 5), "Bluetooth": (31, 3)}
+    assert granted(level, [f"__import__('socket').socket{family}" for family in families.values()]) == []
+
+
+@isolating
 def test_a_socket_or_a_device_is_not_mounted(level: Isolation, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for source in (tmp_path / "pipe", Path("/dev/zero")):
         ran = python(level, "print('ran')", mounts=(Mount(source, source),))
         assert (ran.ending, "neither a file nor a folder" in ran.reason) == ("infrastructure", True)
+
+
+@isolating
+def test_the_machines_slots_for_asynchronous_input_stay_free(level: Isolation) -> None:
+    before = Path("/proc/sys/fs/aio-nr").read_text()
+    code = """
+import ctypes
+libc, context = ctypes.CDLL(None, use_errno=True), ctypes.c_ulong(0)
+print(libc.syscall(206 if __import__('platform').machine() == 'x86_64' else 0, 1000, ctypes.byref(context)), ctypes.get_errno())
+print(open('/proc/sys/fs/aio-nr').read() if __import__('os').access('/proc/sys/fs/aio-nr', 4) else '')
+"""
+    ran = python(level, code)
+    assert ran.stdout.splitlines()[0] == b"-1 1", ran
+    assert before == Path("/proc/sys/fs/aio-nr").read_text()
 
 
 @needs_level(Isolation.LANDLOCK)
@@ -169,7 +183,7 @@ def test_without_namespaces_no_folder_can_be_watched_and_no_attribute_read(tmp_p
 
 
 @isolating
-def test_namespaces_the_memory_of_others_and_the_slots_of_the_machine_are_refused(level: Isolation) -> None:
+def test_new_namespaces_and_other_processes_memory_are_refused(level: Isolation) -> None:
     code = """
 import ctypes, errno, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -182,12 +196,17 @@ print(call('shmget', 0, 1 << 20, 0o1600))
 print(call('mount', b'tmpfs', b'/tmp', b'tmpfs', 0, None))
 print(call('syscall', 425, 8, 0))
 print(call('personality', 0x0040000))
-# the machine's slots for asynchronous input
-print(call('syscall', 206 if __import__('platform').machine() == 'x86_64' else 0, 1000, ctypes.byref(ctypes.c_ulong(0))))
 print(call('keyctl', 0, 0, 0) if hasattr(libc, 'keyctl') else (-1, 'EPERM'))
 """
     ran = python(level, code)
-    assert ran.stdout.splitlines() == [b"(-1, 'EPERM')"] * 8, (ran.stdout, ran.stderr)
+    assert ran.stdout.splitlines() == [b"(-1, 'EPERM')"] * 7, (ran.stdout, ran.stderr)
+
+
+@isolating
+def test_the_process_that_keeps_the_jail_is_out_of_reach(level: Isolation) -> None:
+    folders = ("/proc/1", "/proc/' + str(os.getppid()) + '")
+    files = [f"open('{folder}/{file}', 'rb').read(1)" for folder in folders for file in ("mem", "maps", "environ", "fd/1", "task/1/mem")]
+    assert granted(level, [*files, *(f"os.listdir('{folder}/root')" for folder in folders)]) == []
 
 
 @isolating
@@ -233,6 +252,18 @@ except OSError: print('no link')
     assert ran.stdout.decode().splitlines() == expected, ran
     assert (shared / "write" / "file").read_text() == "write!"
     assert (shared / "hidden" / "file").read_text() == "hidden"
+
+
+def test_a_mount_may_have_another_place_only_in_a_bubble(shared: Path) -> None:
+    if not DEFECTS[Isolation.BUBBLEWRAP]:
+        (shared / "file").write_text("there")
+        assert (
+            python(Isolation.BUBBLEWRAP, "print(open('/assay-place/file').read())", mounts=(Mount(shared, Path("/assay-place")),)).stdout
+            == b"there\n"
+        )
+    refused = python(Isolation.NONE, "", mounts=(Mount(shared, Path("/assay-place")),))
+    assert refused.ending == "infrastructure"
+    assert "mount it where it is" in refused.reason
 
 
 @every_level
@@ -373,3 +404,18 @@ def test_an_ordinary_user_gets_the_same_levels(shared: Path) -> None:
     if ran.stdout == "old\n":
         pytest.skip("the system's Python is older than 3.11")
     assert ran.stdout == f"{[DEFECTS[level] for level in Isolation]}\n", ran.stderr
+
+
+@needs_level(Isolation.LANDLOCK)
+def test_without_a_network_of_its_own_a_program_gets_pairs_of_streams_only() -> None:
+    code = """
+import socket
+a, b = socket.socketpair()
+a.send(b"stream"); print(b.recv(9))
+for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC):
+    try:
+        socket.socketpair(socket.AF_UNIX, kind)
+    except PermissionError:
+        print("refused")
+"""
+    assert python(Isolation.LANDLOCK, code).stdout == b"b'stream'\n" + b"refused\n" * 3

@@ -24,9 +24,15 @@ HONEST = "def square(n):\n    return n * n\n"
 TEST = f"{SQUARE}\ncheck(square)\n"
 EVERY = (*HARM, *FORGERIES)
 # They have the checker work, or hold what it may.
-LONG = {"powers", "hash_collisions", "hoard", "deep_key", "huge_error", "huge_text", "many_values"}
+LONG = {
+    *("powers", "hash_collisions", "hoard", "much_output", "deep_key", "deep_value", "huge_error", "huge_text", "huge_type_name"),
+    "many_values",
+}
 # What shows nothing even where only the jail of the whole scene holds it: an unprivileged user may not, or a plain time limit ends it.
-UNSEEN_ANYWAY = {"inherited_files", "file_handles", "terminal", "memory_of_pipes", "core"}
+UNSEEN_ANYWAY = {
+    *("read_shadow", "read_home", "inherited_folders", "inherited_files", "inherited_sockets", "file_handles", "mount", "terminal"),
+    *("priority", "clock", "memory_of_pipes", "memory_of_threads", "core", "much_output", "late_output"),
+}
 
 Attacked = tuple[PythonSandbox, Scene]
 Test = TypeVar("Test", bound=Callable[..., object])
@@ -110,6 +116,13 @@ def seen_in_the_open(program: Hostile) -> tuple[str, ...]:
     from benchmarks.hostile_peers import jailed
 
     return jailed("exit_status", program).harms
+
+
+@pytest.mark.slow
+@open_scene
+@each([program for program in HARM if program.name in ("read_a_file", "write_a_file", "tcp", "signal_one", "daemon", "memory")])
+def test_the_scene_sees_harm_that_is_done(program: Hostile) -> None:
+    assert seen_in_the_open(program)
 
 
 @pytest.mark.slow
