@@ -255,6 +255,24 @@ STEPS = (
         code=_FITS,
     ),
     Step(
+        "tests_pass/qwen05",
+        # Of newer lines alone; whole lines have no number, because skill is not shown.
+        (
+            "assay eval calibration --model qwen2.5-coder-0.5b --set suites --older $models_any/older --per-project 15 --workers 2 "
+            "--python $python312 --out $self/suites",
+            *(
+                f"assay calibrate fit $self/suites/samples/{task}.jsonl --event tests_pass --features free --map platt --keep-folds "
+                f"--out calibration/shipped/tests_pass-{task}-qwen2.5-coder-0.5b.json"
+                for task in ("line_rest", "line_middle")
+            ),
+        ),
+        minutes=90,
+        needs=("models/any",),
+        files=_shipped(*(f"tests_pass-{task}-qwen2.5-coder-0.5b" for task in ("line_rest", "line_middle"))),
+        code=(*_TESTED, *_FITS),
+        programs=("python312",),
+    ),
+    Step(
         "repairs/study",
         ("assay eval repairs --out $self/repairs --per-project 8 --workers 2 --python $python312",),
         minutes=40, needs=("tests_pass/complete",), programs=("python312",),
