@@ -255,7 +255,7 @@ STEPS = (
         code=_FITS,
     ),
     Step(
-        "tests_pass/qwen05",
+        "models/tests_pass",
         # Of newer lines alone; whole lines have no number, because skill is not shown.
         (
             "assay eval calibration --model qwen2.5-coder-0.5b --set suites --older $models_any/older --per-project 15 --workers 2 "

@@ -91,9 +91,11 @@ def test_each_distinct_program_is_run_once_and_both_measures_are_judged(options:
     assert main(["eval", "report", str(options.out)]) == 0
     assert files_of(options.out) == before
     items, question = options.out / "items.jsonl", options.out / "run.toml"
-    items.write_bytes(items.read_bytes().replace(b'"draws": 2', b'"draws": 9'))
+    written = items.read_bytes()
+    items.write_bytes(written.replace(b'"draws": 2', b'"draws": 9'))
     assert main(["eval", "report", str(options.out)]) == 2
     assert "items.jsonl is not what the run began with" in capsys.readouterr().err
+    items.write_bytes(written)
     question.write_text("\n".join(line for line in question.read_text().splitlines() if not line.startswith("licences = ")))
     assert main(["eval", "report", str(options.out)]) == 2
     assert f"{question}: missing: licences" in capsys.readouterr().err
