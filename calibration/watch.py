@@ -96,13 +96,13 @@ class RegistryWatch:
     def _look(self) -> None:
         common = self._common.again(self._shared, (), self._closed)
         for path, root in self._roots.copy().items():
-            if self._closed.is_set():
-                return
             error: Exception | None = None
             try:
                 calibrators = self._calibrators_of(path, root, common)
             except Exception as fault:  # one of our own must leave nobody waiting
                 calibrators, error = RootCalibrators(common.registry, root.project), fault
+            if self._closed.is_set():  # and the look was cut short
+                return
             if calibrators != root.calibrators:
                 if error is not None:
                     _log.error("The calibrators of %s can't be followed.", path, exc_info=error)
