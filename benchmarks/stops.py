@@ -20,7 +20,6 @@ import math
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -158,14 +157,12 @@ def main() -> None:
             if segment is None:
                 print(f"{project.name}: no piece to write", file=sys.stderr)
                 continue
-            began = time.monotonic()
             typed = asyncio.run(written(segment, project, arguments.model, arguments.threads, arguments.seed))
             found += suggestions_of(project.name, typed)
             keys += len(typed)
-            print(f"{project.name} {segment.path}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-        print(harness.described("llama-cpp-python"))
-        print(f"{arguments.model.name}; {len({one.project for one in found})} projects, {keys:,} keys\n")
-        print(stops_table(found, keys))
+            print(f"{project.name} {segment.path}", file=sys.stderr, flush=True)
+        said = f"{arguments.model.name}; {len({one.project for one in found})} projects, {keys:,} keys\n"
+        print(harness.described("llama-cpp-python"), said, stops_table(found, keys), sep="\n")
 
 
 if __name__ == "__main__":
