@@ -1,8 +1,9 @@
-"""The examples in docstrings are true, and docs/formats.md has the fields of the classes that hold the formats."""
+"""Examples in docstrings are true, docs/formats.md has the fields of the classes that hold the formats, and docs/security.md names tests that exist."""
 
 from __future__ import annotations
 
 import doctest
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -24,3 +25,10 @@ def test_what_an_example_in_a_docstring_says_is_so(folder: str) -> None:
 def test_the_page_has_the_fields_as_they_are() -> None:
     page = formats.PAGE.read_text(encoding="utf-8")
     assert formats.written(page) == page, "run `make formats`"
+
+
+def test_every_test_that_the_page_on_security_names_exists() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "security.md").read_text(encoding="utf-8")))
+    written = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+    assert named
+    assert {name for name in named if f"def {name}(" not in written} == set()
