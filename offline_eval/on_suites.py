@@ -169,7 +169,8 @@ def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:
         return limited(Items(drawing.places(options.folders, options.archives)), options.limit, options.seed)
     projects = _not_left_out(options.out, options.projects or named((), suite=True))
     ready = prepared(projects, options.archives, platformdirs.user_cache_path("assay"), best_level(), options.python)
-    found = watched(ready, options.pool, Finding(options.per_project, options.seed, bugs, options.older), options.tasks)
+    older = options.older and options.older.resolve()  # a worker may be in another folder
+    found = watched(ready, options.pool, Finding(options.per_project, options.seed, bugs, older), options.tasks)
     return limited(found, options.limit, options.seed)
 
 

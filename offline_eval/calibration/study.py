@@ -211,10 +211,10 @@ class Options(ProjectOptions):
 
     def check(self) -> None:
         """As of suites, where these are asked. Raises UsageError for a project without an older release."""
-        check_older(self.chosen, self.older)
         if self.set in TESTED:
             self.suites.check()
         else:
+            check_older(self.chosen, self.older)
             ProjectOptions.check(self)
 
 

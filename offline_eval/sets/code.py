@@ -121,6 +121,8 @@ def places_from(
 
 def lines_of(folder: Path) -> frozenset[str]:
     """The lines of its code, without what indents them. Raises StudyError."""
+    if not folder.is_dir():
+        raise StudyError(f"{folder} is not a folder here: the older releases must lie at the same place on every machine")
     return frozenset(line.strip() for _, text in _files_of(folder) for line in text.splitlines())
 
 
