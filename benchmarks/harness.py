@@ -38,6 +38,13 @@ def parser_of(module_doc: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(description=module_doc, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
+def model_file(path: str) -> Path:
+    """The argument of --model. Raises ArgumentTypeError where it is no file."""
+    if not Path(path).is_file():
+        raise argparse.ArgumentTypeError(f"{path}: no such model file")
+    return Path(path)
+
+
 def described(*packages: str) -> str:
     """One line: processor and how many of its CPUs this process may use, GPU, system, Python, and the packages' versions."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

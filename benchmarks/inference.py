@@ -372,13 +372,11 @@ def more(model: LlamaModel, text: list[int], rounds: int) -> str:
 
 def main() -> None:
     parser = harness.parser_of(__doc__)
-    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--model", type=harness.model_file, default=EMBEDDED, help="a GGUF file (the embedded model)")
     parser.add_argument("--rounds", type=int, default=5, help="that are counted, at least 2 (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=physical_cores(), help="(default: the machine's cores, %(default)s)")
     parser.add_argument("--no-transformers", action="store_true", help="leave the slow peers out")
     arguments = parser.parse_args()
-    if not arguments.model.is_file():
-        parser.error(f"{arguments.model}: no such model file")
     if arguments.rounds < 2 or arguments.threads < 1:
         parser.error("--rounds is at least 2, --threads at least 1")
     slow_peers = not arguments.no_transformers and importlib.util.find_spec("accelerate") is not None

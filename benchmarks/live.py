@@ -234,7 +234,7 @@ def _ratio(of: Of, one: Segments, other: Segments) -> str:
 def main() -> None:
     parser = harness.parser_of(__doc__)
     parser.add_argument("--sources", type=Path, required=True, help="folder of the source distributions")
-    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--model", type=harness.model_file, default=EMBEDDED, help="a GGUF file (the embedded model)")
     parser.add_argument("--files", type=int, default=6, help="(default: %(default)s)")
     parser.add_argument("--characters", type=int, default=120, help="to write of each file, at least (default: %(default)s)")
     parser.add_argument("--speed", choices=SPEEDS, default="brisk", help="(default: %(default)s)")
@@ -245,8 +245,6 @@ def main() -> None:
         sys.exit("Processor time is read from /proc, which this system does not have.")
     if not is_built():
         sys.exit(HOW_TO_BUILD)
-    if not arguments.model.is_file():
-        parser.error(f"{arguments.model}: no such model file")
     try:
         found = segments(arguments.sources, arguments.files, arguments.characters, arguments.seed)
     except (NoSources, ProjectError) as error:

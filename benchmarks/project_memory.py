@@ -207,12 +207,10 @@ def _ms(seconds: Sequence[float]) -> list[float]:
 
 def main() -> None:
     parser = harness.parser_of(__doc__)
-    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--model", type=harness.model_file, default=EMBEDDED, help="a GGUF file (the embedded model)")
     parser.add_argument("--tokens", type=float, default=2.3, help="million tokens of the project (default: %(default)s)")
     parser.add_argument("--places", type=int, default=120, help="(default: %(default)s)")
     arguments = parser.parse_args()
-    if not arguments.model.is_file():
-        parser.error(f"{arguments.model}: no such model file")
     with LlamaModel(arguments.model, threads=1) as model:
         files, tokens = enough(model, arguments.tokens * 1e6)
         print(harness.described("numpy", "llama-cpp-python"))

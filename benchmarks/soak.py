@@ -130,13 +130,11 @@ def slope(requests: NDArray[np.float64], kib: NDArray[np.float64]) -> tuple[floa
 
 def main() -> None:
     parser = harness.parser_of(__doc__)
-    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--model", type=harness.model_file, default=EMBEDDED, help="a GGUF file (the embedded model)")
     parser.add_argument("--requests", type=int, default=100_000, help="at least 10,000 (default: %(default)s)")
     arguments = parser.parse_args()
     if arguments.requests < 10_000:
         parser.error("--requests is at least 10000: fewer say nothing of a slope")
-    if not arguments.model.is_file():
-        parser.error(f"{arguments.model}: no such model file")
     if not Path("/proc/self/statm").is_file():
         sys.exit("The size of another process is read from /proc, which this system does not have.")
     began = time.monotonic()

@@ -5,8 +5,7 @@
 Each folder is a project that no calibrator was fitted to. An author (benchmarks/typing_trace.py) writes a piece of one file of each back,
 beside `assay serve` with everything shown. Each key waits for its answer, and nothing is accepted, so that neither the machine nor what is
 shown decides what is written. What a stop shows is found afterwards, from the thresholds that the server takes for it. With --older, a
-folder with an older release of each project, most lines of a piece are newer than that, so that a model that was published in between has
-not seen them.
+folder with an older release of each project, most lines of a piece are newer: a model that was published in between has not seen them.
 
 *A suggestion* came by itself, and is one from when it appears until another takes its place, however many keys are typed along it. A stop
 shows it if it does so at any of these keys. *Right*: the author wrote exactly that, up to the end of the line. Intervals take projects as
@@ -37,6 +36,7 @@ from assay.calibration.metrics.intervals import rate_interval
 from assay.calibration.monitoring.stops import TARGETS, threshold_of
 from assay.calibration.registry import load_registry
 from assay.inference.opening import EMBEDDED
+from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.sets.code import Folder, check_older, folders_at, lines_of, own_code
 from assay.offline_eval.sets.projects import SourceFile, is_test
 
@@ -122,12 +122,10 @@ def stops_table(found: Sequence[Shown], keys: int) -> str:
         shown = [(one, above) for one in found if (above := one.keys_above(thresholds))]
         hidden = [(one.project, not one.keys_above(thresholds)) for one in right]
         at_keys = [(one.project, one.right) for one, above in shown for _ in above]
-        rows.append(
-            [stop, f"{100 * len(shown) / keys:.1f}", *map(_share, ([(one.project, one.right) for one, _ in shown], hidden, at_keys))]
-        )
-    return harness.table(
-        ["stop", "suggestions per 100 keys", "right", "right ones that are hidden", "keys with one on the screen, right"], rows
-    )
+        of_shown = [(one.project, one.right) for one, _ in shown]
+        rows.append([stop, f"{100 * len(shown) / keys:.1f}", _share(of_shown), _share(hidden), _share(at_keys)])
+    head = ["stop", "suggestions per 100 keys", "right", "right ones that are hidden", "keys with one on the screen, right"]
+    return harness.table(head, rows)
 
 
 def _share(of: Sequence[tuple[str, bool]]) -> str:
@@ -141,26 +139,29 @@ def main() -> None:
     parser = harness.parser_of(__doc__)
     parser.add_argument("--code", type=Path, nargs="+", required=True, help="the folder of each project")
     parser.add_argument("--older", type=Path, help="folder with an older release of each, by the project's name")
-    parser.add_argument("--model", type=Path, default=EMBEDDED, help="a GGUF file (the embedded model)")
+    parser.add_argument("--model", type=harness.model_file, default=EMBEDDED, help="a GGUF file (the embedded model)")
     parser.add_argument("--characters", type=int, default=300, help="to write in each project, at least (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="of the model (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the pieces, the author and the slips (default: %(default)s)")
     arguments = parser.parse_args()
-    projects = folders_at(arguments.code)
-    check_older(projects, arguments.older)
-    found: list[Shown] = []
-    keys = 0
+    try:
+        projects = folders_at(arguments.code)
+        check_older(projects, arguments.older)
+    except (StudyError, UsageError) as error:
+        sys.exit(str(error))
+    found, keys = list[Shown](), 0
     with harness.own_data_folder():
         for project in projects:
             known = lines_of(arguments.older / project.name) if arguments.older else frozenset()
-            segment = segment_of(project, known, arguments.characters, arguments.seed)
-            if segment is None:
+            if (segment := segment_of(project, known, arguments.characters, arguments.seed)) is None:
                 print(f"{project.name}: no piece to write", file=sys.stderr)
                 continue
             typed = asyncio.run(written(segment, project, arguments.model, arguments.threads, arguments.seed))
             found += suggestions_of(project.name, typed)
             keys += len(typed)
             print(f"{project.name} {segment.path}", file=sys.stderr, flush=True)
+        if not keys:
+            sys.exit("no folder has a piece to write")
         said = f"{arguments.model.name}; {len({one.project for one in found})} projects, {keys:,} keys\n"
         print(harness.described("llama-cpp-python"), said, stops_table(found, keys), sep="\n")
 
