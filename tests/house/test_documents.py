@@ -1,4 +1,4 @@
-"""Examples in docstrings are true, docs/formats.md has the fields of the classes that hold the formats, and docs/security.md names tests that exist."""
+"""What pages and docstrings say of the code is so: their examples, the fields of the formats, and the tests that they name."""
 
 from __future__ import annotations
 
