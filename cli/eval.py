@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..offline_eval.command import Command, commands
+from ..offline_eval.calibration.recorded import command as of_files
+from ..offline_eval.command import Command, add_pool_options, commands
 from .exit_codes import DONE, UsageError
-from .options import Register, Subparsers, command_parser, group_parser, model_choice, positive, set_run
+from .options import Register, Subparsers, command_parser, group_parser, model_choice, set_run
 from .terminal import say
 
 
@@ -18,14 +19,20 @@ def register(commands: Subparsers) -> None:
     parser = command_parser(
         actions,
         "report",
-        "write a run's samples and report again, without a model; or compare runs",
-        "One run: its samples files and its folder report/. Two runs of the same items: their differences place by place, with "
-        "intervals, in the folder compared/ of the first. Any number of runs of counterfeit programs: a table of generators and "
-        "evaluators. Any number of runs of round trips on problems, each of another model: a row for each, and correlations over them.",
+        "report on answers that any tool recorded, or on a run again; or compare runs",
+        "FILE: outputs of EvalPlus, lm-evaluation-harness (--log_samples), inspect_ai, bigcode's harness, batches of OpenAI or vLLM, "
+        "published sets, or your own (assay/answers/1). No model is asked: measures come from the file's log-probabilities, labels from "
+        "the benchmark's tests or the file, and the page says how well the first tell the second, as they are and scaled. One run: its "
+        "samples files and its folder report/. Two runs of the same items: their differences place by place, with intervals, in the "
+        "folder compared/ of the first. Any number of runs of counterfeit programs: a table of generators and evaluators. Any number of "
+        "runs of round trips on problems, each of another model: a row for each, and correlations over them.",
     )
-    parser.add_argument("folder", metavar="RUN", type=Path, help="folder of the run")
-    parser.add_argument("others", metavar="RUN2", type=Path, nargs="*", help="folder of a run of another model on the same items")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="with RUN2: the folder for report/ (default: RUN/compared/NAME-OF-RUN2)")
+    parser.add_argument("runs", metavar="RUN|FILE", type=Path, nargs="+", help="folders of runs on the same items, or files of answers")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path,
+        help="folder of the comparison (default: RUN/compared/NAME-OF-RUN2), or of the run about FILE (default: NAME-OF-FILE-report)",
+    )  # fmt: skip
+    of_files.add_arguments(parser)
     set_run(parser, report, "json")
 
 
@@ -40,15 +47,20 @@ def studies_of(group: str) -> Register:
 
 
 def report(arguments: argparse.Namespace) -> int:
-    """Write a run's samples files and report again, or compare it with another run.
+    """Report on files of answers; write a run's samples files and report again, or compare it with others.
 
-    Raises RunError, SampleError, StudyError and OSError.
+    Raises UsageError, RunError, SampleError, StudyError and OSError.
     """
-    if arguments.others:
+    first, *others = arguments.runs
+    if any(path.is_file() for path in arguments.runs):
+        of_files.run(arguments, arguments.runs)
+        return DONE
+    of_files.refuse_options(arguments)
+    if others:
         from ..offline_eval.pairing import compare
 
-        out = arguments.out or arguments.folder / "compared" / "-".join(other.resolve().name for other in arguments.others)
-        compare([arguments.folder, *arguments.others], out, as_json=arguments.json)
+        out = arguments.out or first / "compared" / "-".join(other.resolve().name for other in others)
+        compare(arguments.runs, out, as_json=arguments.json)
         return DONE
     if arguments.out is not None:
         raise UsageError("--out is for the comparison of two runs: name a second one, or leave --out out")
@@ -56,7 +68,7 @@ def report(arguments: argparse.Namespace) -> int:
     from ..offline_eval.run import Run
     from ..offline_eval.study import finish, how_far
 
-    run = Run.opened(arguments.folder)
+    run = Run.opened(first)
     study = study_of(run)
     finish(study, run, as_json=arguments.json)
     say(how_far(study, run))
@@ -70,12 +82,5 @@ def _add_study(actions: Subparsers, command: Command) -> None:
 
     parser = command_parser(actions, command.name, command.summary, command.details)
     command.add_arguments(parser)
-    parser.add_argument(
-        "--workers",
-        metavar="N",
-        type=positive,
-        help="processes of one thread each (default: 1; on a cluster: one for each CPU but one); with a server: calls at the same time "
-        "(default: 4)",
-    )
-    parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead: host:port, or auto (needs the extra ray)")
+    add_pool_options(parser)
     set_run(parser, run, "model", "json")

@@ -71,6 +71,18 @@ class Sorts:
             raise UsageError("with --recorded no model is asked: leave --model and its options out")
 
 
+def add_pool_options(parser: argparse.ArgumentParser) -> None:
+    """Add --workers and --ray."""
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=positive,
+        help="processes of one thread each (default: 1; on a cluster: one for each CPU but one); with a server: calls at the same time "
+        "(default: 4)",
+    )
+    parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead: host:port, or auto (needs the extra ray)")
+
+
 def add_memory_option(parser: argparse.ArgumentParser) -> None:
     """Add --memory."""
     parser.add_argument(
@@ -128,7 +140,7 @@ def add_code_options(parser: argparse.ArgumentParser, drawn: str, with_older: st
 
 def refuse_beside_code(arguments: argparse.Namespace, default_set: str) -> None:
     """Raises UsageError for a set beside --code, or files of one."""
-    if arguments.set != default_set or arguments.data or arguments.recorded:
+    if arguments.set != default_set or arguments.data or getattr(arguments, "recorded", None):
         raise UsageError("--code is of your own folders, instead of a set: leave --set, --data and --recorded out")
 
 

@@ -115,8 +115,8 @@ def write_page(folder: Path, content: StudyContent, *, samples: Sequence[Path] =
 def page_of(content: Callable[[Run], StudyContent]) -> Report:
     """A report that is a page made of the run alone."""
 
-    def report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
-        write_page(run.folder, content(run), as_json=as_json)
+    def report(run: Run, results: Results, *, as_json: bool) -> None:
+        write_page(run.folder, content(run), samples=results.paths, as_json=as_json)
 
     return report
 

@@ -17,30 +17,21 @@ if TYPE_CHECKING:
 LINES = ("projects", "suites", "bugs", "packages")
 DEFAULT_SET = "projects"
 PROBLEMS = ("humaneval", "mbpp", "quixbugs", "defects4j")
-RECORDED_ONLY = ("cruxeval", "answers")
-# Sets whose recorded programs are labelled here.
-_DRAWN = ("humaneval", "mbpp")
 _OF_LINES = (*LINES, "code")
-_OF_A_MODEL = (*_OF_LINES, "problems")
 SORTS = Sorts(
     {
         **{name: f"--set {name}" for name in LINES},
         "code": "--code",
         "problems": "a set of problems",
-        "draws": "recorded programs",
-        "labelled": "recorded answers with labels",
     },
     only={
         **dict.fromkeys(("projects", "cache"), LINES),
         **dict.fromkeys(("per_project", "arms"), _OF_LINES),
-        **dict.fromkeys(("reflective", "alternatives", "memory", "steps"), _OF_A_MODEL),
-        **dict.fromkeys(("workers", "ray"), (*_OF_A_MODEL, "draws")),
         "languages": ("packages", "code"),
         "older": ("suites", "bugs", "code"),
         "tasks": ("projects", "suites", "packages", "code"),
         "python": ("suites", "bugs"),
     },
-    unasked=("draws", "labelled"),
 )
 
 
@@ -54,11 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         python="with --set suites or bugs: the Python that the tests' environments are made with",
     )
     parser.add_argument(
-        "--set", choices=(*LINES, *PROBLEMS, *RECORDED_ONLY), default=DEFAULT_SET,
+        "--set", choices=(*LINES, *PROBLEMS), default=DEFAULT_SET,
         help="projects: lines of 30 projects, judged by exact match. suites: of 20 whose own tests judge as well, in a sandbox. bugs: "
         "of these, lines with an injected bug that their tests notice. packages: lines of packages in other languages. humaneval, "
-        "mbpp: functions, judged by the benchmark's tests. quixbugs, defects4j: repairs of one line. cruxeval, answers: with --recorded "
-        "alone (default: %(default)s)",
+        "mbpp: functions, judged by the benchmark's tests. quixbugs, defects4j: repairs of one line "
+        "(default: %(default)s)",
     )  # fmt: skip
     add_code_options(
         parser,
@@ -71,12 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --set packages or --code: draw in these languages alone (default: all)",
     )  # fmt: skip
     parser.add_argument("--data", metavar="PATH", type=Path, help="file or folder of a set of problems; Assay brings none with it")
-    parser.add_argument(
-        "--recorded", metavar="FILE", type=Path, nargs="+",
-        help="judge answers that were recorded, and ask no model: with --data programs for humaneval or mbpp, and perhaps a file of the "
-        "model's own tests, which are run in the sandbox, or answers to cruxeval; without --data the scores and labels that the files "
-        "tell (assay/answers/1)",
-    )  # fmt: skip
     parser.add_argument(
         "--tasks", type=listed("task", ".sets.lines:TASKS"),
         help="what the model is asked for at each line of a project (default: line,line_rest,line_middle)",
@@ -97,33 +82,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def sort_of(arguments: argparse.Namespace) -> str:
-    """Which sort of run is asked for. Raises UsageError where set, data and recorded answers do not go together."""
-    name, data, recorded = arguments.set, arguments.data, arguments.recorded
+    """Which sort of run is asked for. Raises UsageError where set and data do not go together."""
+    name = arguments.set
     if arguments.code:
         refuse_beside_code(arguments, DEFAULT_SET)
         return "code"
     if name in LINES:
-        if data or recorded:
-            raise UsageError(f"--{'data' if data else 'recorded'} is of a set of problems: name one with --set ({', '.join(PROBLEMS)}, …)")
+        if arguments.data:
+            raise UsageError(f"--data is of a set of problems: name one with --set ({', '.join(PROBLEMS)})")
         return str(name)
     from ..sets.problems import SETS
 
-    if recorded is None:
-        if name in RECORDED_ONLY:
-            raise UsageError(f"--set {name} is for recorded answers: name their files with --recorded")
-        if data is None:
-            raise UsageError(SETS[name].needed(name))
-        return "problems"
-    if data is None or name == "cruxeval":
-        if data is None and name == "cruxeval":
-            raise UsageError(f"{SETS[name].needed(name)}; a file of scores and labels is judged without it by --set answers")
-        return "labelled"
-    if name not in _DRAWN:
-        raise UsageError(
-            f"recorded answers to {name} are not run: leave --data out to judge the scores that the file tells, or name another set "
-            f"({', '.join((*_DRAWN, 'cruxeval'))})"
-        )
-    return "draws"
+    if arguments.data is None:
+        raise UsageError(SETS[name].needed(name))
+    return "problems"
 
 
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
@@ -140,10 +112,8 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     pool = checked_pool(arguments)
     if sort in _OF_LINES:
         _run_lines(arguments, choice, pool)
-    elif sort == "problems":
-        _run_problems(arguments, choice, pool)
     else:
-        _run_recorded(arguments, pool, sort)
+        _run_problems(arguments, choice, pool)
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
@@ -162,17 +132,6 @@ def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
     (tell_problems if arguments.dry_run else run_problems)(options_from(Options, arguments, choice=choice, pool=pool))
 
 
-def _run_recorded(arguments: argparse.Namespace, pool: Pool, sort: str) -> None:
-    from .recorded import labelled, study
-
-    if sort == "draws":
-        options = options_from(study.Options, arguments, pool=pool, files=arguments.recorded)
-        (study.tell_recorded if arguments.dry_run else study.run_recorded)(options)
-    else:
-        answers = options_from(labelled.Options, arguments, data=arguments.data, files=arguments.recorded)
-        (labelled.tell_labelled if arguments.dry_run else labelled.run_labelled)(answers)
-
-
 COMMAND = Command(
     group="eval",
     name="calibration",
@@ -180,9 +139,8 @@ COMMAND = Command(
     details="The projects' sources are downloaded once, by pip, which checks their hashes. To learn a project's metadata, pip runs its "
     "build backend: that is code of the project or of others, and it runs with your rights. With --set suites or bugs an environment for "
     "each project's tests is made, which runs build code as well, and the tests run in the sandbox; else Assay itself only reads the "
-    "sources. What a model wrote for a set of problems runs in the sandbox alone. With --recorded no model is asked: answers of others "
-    "are judged. Packages are fetched once by npm or apt-get, which run nothing of them, and are only read, as is the code of --code. The "
-    "same command resumes a run that was stopped.",
+    "sources. What a model wrote for a set of problems runs in the sandbox alone. Packages are fetched once by npm or apt-get, which run "
+    "nothing of them, and are only read, as is the code of --code. The same command resumes a run that was stopped.",
     add_arguments=add_arguments,
     run=run,
 )

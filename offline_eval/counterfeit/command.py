@@ -154,12 +154,13 @@ def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool, sort: str) -> None:
     from ..calibration.recorded.study import Options as OfDraws
+    from ..recorded.source import read
     from .problems.asking import Options
     from .problems.recorded import run_recorded, tell_draws
     from .problems.study import run_problems, tell_problems
 
     if sort == "draws":
-        draws = options_from(OfDraws, arguments, pool=pool, files=arguments.recorded)
+        draws = options_from(OfDraws, arguments, pool=pool, files=read(arguments.recorded))
         (tell_draws if arguments.dry_run else run_recorded)(draws)
         return
     name = arguments.set if sort == "problems" or arguments.set == "cruxeval" else Path(arguments.set)

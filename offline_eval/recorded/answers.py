@@ -9,6 +9,8 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
+from ...calibration.measures.registry import measures_of
+from ...inference.model import Generation, StopReason, Timings, Token
 from ..errors import UsageError
 
 Step = Literal["draw", "test", "judge", "execute", "repair", "describe", "rebuild", "pair", "translate"]
@@ -44,6 +46,14 @@ class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     score: float | None = None
     labels: dict[Literal["exact_match", "tests_pass", "kept"], bool | None] = {}
     facts: dict[str, Fact] = {}
+
+    @property
+    def measures(self) -> dict[str, float]:
+        """The measures of its log-probabilities, as of a text that Assay made; none where it has no log-probabilities."""
+        if not self.logprobs:
+            return {}
+        tokens = tuple(Token(-1, b"", logprob, None, None) for logprob in self.logprobs)
+        return measures_of(Generation(self.text, tokens, StopReason.END, Timings(0.0, 0.0, 0, 0)))
 
     @property
     def key(self) -> Key:

@@ -27,15 +27,16 @@ def recorded(path: Path) -> Recorded:
     if path.is_dir():
         raise RecordedError(path, None, "a folder; name a file of recorded answers in it")
     first = _first_record(path)
-    if "schema" in first:
+    if isinstance(first, dict) and "schema" in first:
         return _read(path)
     if read := reader_of(first):
         return read(path)
     raise RecordedError(
         path,
         1,
-        f"no known format: a record with {', '.join(sorted(first)) or 'no field'}. Your own answers go into {SCHEMA} "
-        "(docs/formats.md); of published sets those of CRUXEval, CodeT, IdentityChain, Counterfeit and mxeval are read",
+        f"no known format: a record with {', '.join(sorted(first)) or 'no field'}. Read are outputs of EvalPlus, lm-evaluation-harness, "
+        "inspect_ai, bigcode's harness and of batches of OpenAI or vLLM, the published sets of CRUXEval, CodeT, IdentityChain, Counterfeit "
+        f"and mxeval, and your own answers as {SCHEMA} (docs/formats.md)",
     )
 
 
@@ -45,10 +46,11 @@ def is_recorded(path: Path) -> bool:
         first = _first_record(path)
     except RecordedError:
         return False
-    return str(first.get("schema", "")).startswith("assay/answers/") or reader_of(first) is not None
+    open_format = isinstance(first, dict) and str(first.get("schema", "")).startswith("assay/answers/")
+    return open_format or reader_of(first) is not None
 
 
-def _first_record(path: Path) -> dict[str, Any]:
+def _first_record(path: Path) -> Any:
     number, line = next(lines(path), (1, b""))
     if not line:
         raise RecordedError(path, None, "an empty file")
@@ -58,7 +60,7 @@ def _first_record(path: Path) -> dict[str, Any]:
         record = _document(path)
         if record is None:
             raise RecordedError(path, number, f"not JSON: {error}") from None
-    if not isinstance(record, dict):
+    if not isinstance(record, dict | list):
         raise RecordedError(path, number, "a record is a JSON object")
     return record
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
+from msgspec.structs import fields
 
 from ...analysis.corpora.benchmarks import Language
 from ...analysis.corpora.mxeval import id_of_task
 from .answers import Fact, Recorded, RecordedAnswer, RecordedError, Step
-from .records import UNREADABLE, by_key, converted, licence_of, opened, source_of, typed
+from .others import OTHERS, generations
+from .records import document, made, typed
 
 Answers = Iterator[tuple[int | None, RecordedAnswer]]
 _CODET_PROBLEMS = 164
@@ -43,7 +45,7 @@ def _counterfeits(path: Path) -> Recorded:
             facts: dict[str, Fact] = {name: getattr(row, name) for name in ("pass_rate_base", "pass_rate_plus", "problem_pass_rate")}
             yield number, RecordedAnswer(of, "draw", int(index), row.solution, labels={"tests_pass": row.verdict}, facts=facts)
 
-    return _made(path, "counterfeit-cl34b-humaneval", "CodeLlama-34B", answers())
+    return made(path, "counterfeit-cl34b-humaneval", "CodeLlama-34B", answers())
 
 
 class RoundTrip(msgspec.Struct):
@@ -75,7 +77,7 @@ def _round_trips(path: Path) -> Recorded:
             yield number, program(row.task_id, "rebuild", row.PL_1, row.PL_1_results, same_outcomes=same)
 
     model = _model_in(path, r"IDChain_(.+?)_tmp")
-    return _made(path, f"identitychain-{model}" if model else "identitychain", model, answers())
+    return made(path, f"identitychain-{model}" if model else "identitychain", model, answers())
 
 
 class Cruxeval(msgspec.Struct):
@@ -89,24 +91,18 @@ class Cruxeval(msgspec.Struct):
 
 
 def _cruxeval(path: Path) -> Recorded:
-    with opened(path) as file:
-        try:
-            document = converted(path, None, json.load(file), Cruxeval)
-        except ValueError as error:
-            raise error if isinstance(error, RecordedError) else RecordedError(path, None, f"not JSON: {error}") from None
-        except UNREADABLE as error:
-            raise RecordedError(path, None, f"can't be read: {error}") from None
+    found = document(path, Cruxeval)
 
     def answers() -> Answers:
-        for item, drawn in document.raw_generations.items():
-            passed = document.raw_scored_generations.get(item, [])
+        for item, drawn in found.raw_generations.items():
+            passed = found.raw_scored_generations.get(item, [])
             if len(drawn) != len(passed):
                 raise RecordedError(path, None, f"{item} has not one label for each of its answers")
             for index, (text, passes) in enumerate(zip(drawn, passed, strict=True)):
                 yield None, RecordedAnswer(item, "execute", index, text, labels={"tests_pass": passes})
 
     name = path.name.removesuffix(".gz").removesuffix("_output.json")
-    return _made(path, name, name.partition("_temp")[0], answers())
+    return made(path, name, name.partition("_temp")[0], answers())
 
 
 class CodeT(msgspec.Struct):
@@ -137,7 +133,7 @@ def _codet(path: Path) -> Recorded:
             )
 
     model = _model_in(path, r"HumanEval_([^_]+)_temp[\d.]+")
-    return _made(path, f"codet-{model}" if model else "codet", model, answers())
+    return made(path, f"codet-{model}" if model else "codet", model, answers())
 
 
 class Mxeval(msgspec.Struct):
@@ -164,29 +160,30 @@ def _mxeval(path: Path) -> Recorded:
                 raise RecordedError(path, number, str(error)) from None
             yield number, RecordedAnswer(item, "draw", 0, row.completion)
 
-    return _made(path, f"mxeval-{path.name.partition('.')[0]}", "", answers())
+    return made(path, f"mxeval-{path.name.partition('.')[0]}", "", answers())
 
 
-# By what is the first record of a file: its fields, which no other set has all of.
+# By the fields that the first record of a file has: the first kind of which none is missing.
 PUBLISHED: dict[type[msgspec.Struct], Callable[[Path], Recorded]] = {
     Counterfeit: _counterfeits,
     RoundTrip: _round_trips,
     Cruxeval: _cruxeval,
     CodeT: _codet,
     Mxeval: _mxeval,
+    **OTHERS,
 }
 
 
-def reader_of(first: dict[str, Any]) -> Callable[[Path], Recorded] | None:
-    """What reads the set that a file's first record is of; None for no published one."""
-    return next((read for kind, read in PUBLISHED.items() if first.keys() >= set(kind.__struct_fields__)), None)
+def reader_of(first: Any) -> Callable[[Path], Recorded] | None:
+    """What reads a file with this first record, or this document; None for no known one."""
+    if isinstance(first, list):
+        return partial(generations, found=first)
+    return next(
+        (read for kind, read in PUBLISHED.items() if first.keys() >= {each.encode_name for each in fields(kind) if each.required}), None
+    )
 
 
 def _model_in(path: Path, pattern: str) -> str:
     """The model that a file's name tells."""
     told = re.match(pattern, path.name)
     return told[1] if told else ""
-
-
-def _made(path: Path, name: str, model: str, answers: Answers) -> Recorded:
-    return Recorded(name, model, source_of(path), licence_of(path), by_key(path, answers))

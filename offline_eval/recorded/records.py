@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 import msgspec
 
-from .answers import Key, RecordedAnswer, RecordedError
+from .answers import Key, Recorded, RecordedAnswer, RecordedError
 
 AnyRecord = TypeVar("AnyRecord", bound=msgspec.Struct)
 # The longest line of the published sets has half a megabyte. A file that never ends may have no line's end either.
@@ -62,6 +62,22 @@ def converted(path: Path, number: int | None, record: Any, kind: type[AnyRecord]
         raise RecordedError(path, number, f"not as the records of this set: {error}") from None
 
 
+def document(path: Path, kind: type[AnyRecord]) -> AnyRecord:
+    """The whole file as one record. Raises RecordedError."""
+    with opened(path) as file:
+        try:
+            return converted(path, None, json.load(file), kind)
+        except ValueError as error:
+            raise error if isinstance(error, RecordedError) else RecordedError(path, None, f"not JSON: {error}") from None
+        except (*UNREADABLE, RecursionError) as error:
+            raise RecordedError(path, None, f"can't be read: {error}") from None
+
+
+def made(path: Path, name: str, model: str, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> Recorded:
+    """The answers of a file, whose source and licence are beside it. Raises RecordedError where two have one key."""
+    return Recorded(name, model, source_of(path), licence_of(path), by_key(path, answers))
+
+
 def by_key(path: Path, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> dict[Key, RecordedAnswer]:
     """The answers by their keys. Raises RecordedError where two have the same."""
     found: dict[Key, RecordedAnswer] = {}
@@ -70,6 +86,11 @@ def by_key(path: Path, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> 
             item, step, index = answer.key
             raise RecordedError(path, number, f"answer {index} of step {step!r} to {item!r} is there already")
     return found
+
+
+def stem(path: Path) -> str:
+    """The file's name without what tells its format."""
+    return path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
 
 
 def source_of(path: Path) -> str:

@@ -15,8 +15,8 @@ from ..study import StudyOptions
 from .answers import Recorded, Step
 from .formats import recorded
 
-# In the place of a prompt's fingerprint: nobody was asked by Assay.
-PROMPT = "recorded"
+# In the place of a prompt's fingerprint: how the model was asked is not known.
+PROMPT = "0" * 16
 SOURCES = ("recorded", "models", "sources", "licences")
 
 

@@ -63,11 +63,6 @@ _CALIBRATION = [
     (["--code", ".", "--set", "suites"], "--code is of your own folders, instead of a set: leave --set, --data and --recorded out"),
     (["--code", "nowhere"], "nowhere is not a folder; --code takes the folder of each project"),
     (["--code", ".", "--arms", "no_docstring"], "the arm no_docstring takes the docstrings of Python away"),
-    (["--set", "cruxeval", "--data", "x"], "--set cruxeval is for recorded answers: name their files with --recorded"),
-    (["--set", "answers", "--recorded", "x"], "x: can't be read: No such file"),
-    (["--set", "answers", "--recorded", "x", "--model", "TINY"], "with --recorded no model is asked: leave --model"),
-    (["--set", "mbpp", "--data", "x", "--recorded", "x", "--memory", "off"], "--memory does nothing for recorded programs"),
-    (["--set", "quixbugs", "--data", "x", "--recorded", "x"], "recorded answers to quixbugs are not run: leave --data out"),
 ]
 
 _CATCODE = [

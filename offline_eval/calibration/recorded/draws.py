@@ -12,7 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -28,12 +28,12 @@ from ....analysis.sandbox.judging.python import PythonSandbox
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
 from ....calibration.fitting.folds import numbered
 from ...answers import text_id
-from ...recorded.answers import Recorded
+from ...recorded.answers import Recorded, RecordedAnswer
 from ...recorded.formats import recorded
 from ...sets.problem import Problem
 from ...sets.problems import problems
 from ...sets.suites import Unjudged
-from .scaling import Measured, of_shares
+from .scaling import PROBABILITIES, Measured, of_measure, of_shares
 
 # A text goes on with other code behind an assertion (Chen et al. 2022, CodeT, stops at the same).
 _END = re.compile(r"\n(?:class|def|#|if|print)")
@@ -109,13 +109,18 @@ MAX_RESTARTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A distinct text for a problem. id: of both. draws: how many have it. own_tests: how many the model wrote for the problem."""
+    """A distinct text for a problem. id: of both. draws: how many have it. own_tests: how many the model wrote for the problem.
+
+    measures: of the first of its draws that has log-probabilities. recorded: whether the file says that it passes.
+    """
 
     id: str
     problem: str
     text: str
     draws: int = 1
     own_tests: int = 0
+    measures: dict[str, float] = field(default_factory=dict)
+    recorded: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +156,15 @@ def unit_of(problem: Problem, text: str) -> Unit:
 def units(drawn: Recorded, asked: Sequence[Problem], own: Mapping[str, Sequence[str]]) -> Iterator[Unit]:
     """The units of some problems, problem by problem, each text once. own: the own tests of each problem."""
     for problem in asked:
-        found = [unit_of(problem, answer.text) for answer in drawn.of(problem.id, "draw")]
-        count = Counter(unit.id for unit in found)
-        for unit in {unit.id: unit for unit in found}.values():
-            yield replace(unit, draws=count[unit.id], own_tests=len(own[problem.id]))
+        alike: dict[str, tuple[Unit, list[RecordedAnswer]]] = {}
+        for answer in drawn.of(problem.id, "draw"):
+            unit = unit_of(problem, answer.text)
+            alike.setdefault(unit.id, (unit, []))[1].append(answer)
+        for unit, answers in alike.values():
+            measures = next(filter(None, (answer.measures for answer in answers)), {})
+            labels = [answer.labels.get("tests_pass") for answer in answers]
+            of_file = next((label for label in labels if label is not None), None)
+            yield replace(unit, draws=len(answers), own_tests=len(own[problem.id]), measures=measures, recorded=of_file)
 
 
 def own_tests_of(written: Recorded | None, asked: Sequence[Problem]) -> dict[str, list[str]]:
@@ -231,11 +241,12 @@ def _own_right(sandbox: PythonSandbox, problem: Problem, program: str, own: Sequ
 
 
 def measured(found: Sequence[Unit], labels: Mapping[str, Labelled]) -> list[Measured]:
-    """Both measures over every draw, duplicates included, as the model draws them.
+    """The measures over every draw, duplicates included, as the model draws them.
 
     Draws whose label is unknown, or that have no label yet, are left out; for the self-test those of problems without own tests, too.
     A text that gave no value agrees with its own copies alone.
     """
+    said: dict[str, list[tuple[str, float, bool]]] = {}
     agreement: list[tuple[str, int, int, bool]] = []
     self_test: list[tuple[str, int, int, bool]] = []
     for problem, of_problem in groupby(found, attrgetter("problem")):
@@ -245,10 +256,14 @@ def measured(found: Sequence[Unit], labels: Mapping[str, Labelled]) -> list[Meas
         for unit, _, outputs in kept:
             alike[outputs] += unit.draws
         for unit, label, outputs in kept:
-            agreement += [(problem, alike[outputs], draws, bool(label.tests_pass))] * unit.draws
+            right = bool(label.tests_pass)
+            for name in PROBABILITIES.keys() & unit.measures.keys():
+                said.setdefault(name, []).extend([(problem, unit.measures[name], right)] * unit.draws)
+            agreement += [(problem, alike[outputs], draws, right)] * unit.draws
             if unit.own_tests and label.own_right is not None:
                 self_test += [(problem, label.own_right, unit.own_tests, bool(label.tests_pass))] * unit.draws
-    return [_shares(name, rows) for name, rows in (("agreement", agreement), ("self-test", self_test)) if rows]
+    shares = [_shares(name, rows) for name, rows in (("agreement", agreement), ("self-test", self_test)) if rows]
+    return [*(of_measure(name, said[name]) for name in PROBABILITIES if name in said), *shares]
 
 
 def _shares(name: str, rows: Sequence[tuple[str, int, int, bool]]) -> Measured:

@@ -1,14 +1,14 @@
-"""Recorded answers whose labels are known: CRUXEval's, whose literals are compared, and scores told by a file. No step is needed.
+"""Recorded answers whose labels are known: CRUXEval's, whose literals are compared, and any with labels in their file. No step is needed.
 
 Of CRUXEval the measure is the share of ten answers that the most frequent one has, and whether that is right. Nothing that a model wrote is
-executed. The items of a run are the ballots, or the scores with their labels, so that a page can be made from the run alone.
+executed. The items of a run are the ballots, or the answers with their measures and labels, so that a page can be made from the run alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -27,14 +27,14 @@ from ...paper_tables.tables import STUDIED
 from ...plan import tell_study
 from ...progress import counted
 from ...recorded.answers import Recorded
-from ...recorded.source import AnswerFile, facts_of_file, question_of, read, words_of_file
+from ...recorded.source import AnswerFile, facts_of_file, question_of, words_of_file
 from ...run import Run
 from ...sets.problem import Problem, literal
 from ...sets.problems import problems
 from ...study import Study, StudyOptions, carry_out
 from ...study_page import page_of
-from .scaling import Measured, of_shares, of_told
-from .study import Judged, Stream, content_of
+from .scaling import PROBABILITIES, Measured, of_measure, of_shares
+from .study import Judged, Stream, content_of, suggested
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +139,18 @@ def counted_votes(name: str, ballots: Sequence[Ballot]) -> Votes:
     )
 
 
-Measure = Literal["vote share", "verbalised"]
+Measure = Literal["vote share", "of each answer"]
 _NEEDED = ("set", "items", "measure", "event")
 
 
-class ScoreItem(TypedDict):
-    """An answer with a score. file: the name of the answers that it is in."""
+class AnswerItem(TypedDict):
+    """An answer with a label. file: the name of the answers that it is in. measures: none where nothing says how sure the model was."""
 
     file: str
+    id: str
     item: str
-    score: float
+    text: str
+    measures: dict[str, float]
     right: bool
 
 
@@ -159,7 +161,7 @@ class BallotItem(TypedDict):
     ballot: Ballot
 
 
-AnyOfFile = TypeVar("AnyOfFile", ScoreItem, BallotItem)
+AnyOfFile = TypeVar("AnyOfFile", AnswerItem, BallotItem)
 
 
 def _content(run: Run) -> StudyContent:
@@ -167,39 +169,50 @@ def _content(run: Run) -> StudyContent:
     if question["measure"] == "vote share":
         judged = _votes(_by_file(run.items(BallotItem)))
     else:
-        judged = _scores(_by_file(run.items(ScoreItem)), question["event"], question["unscored"])
+        judged = _scores(_by_file(run.items(AnswerItem)), question["event"], question["unlabelled"])
     return content_of(run, question, judged)
 
 
-STUDY = Study("recorded_labelled", (), _NEEDED, page_of(_content))
+def _answers(run: Run) -> list[Any]:
+    """Each answer with a measure, as a suggestion of its problem."""
+    question = run.question(_NEEDED)
+    items = run.items(AnswerItem) if question["measure"] != "vote share" else ()
+    return [
+        suggested(question["set"], item["id"], item["item"], item["text"], item["measures"], {question["event"]: item["right"]})
+        for item in items
+        if item["measures"]
+    ]
+
+
+STUDY = Study("recorded_labelled", (), _NEEDED, page_of(_content), answers=_answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options(StudyOptions):
     """What the user wants.
 
-    data: the problems of CRUXEval; None: the scores and labels that the files tell. limit: the first so many problems.
+    data: the problems of CRUXEval; None: the measures and labels that the files have. limit: the first so many problems.
     """
 
     set: str
     data: Path | None = None
-    files: Sequence[Path]
+    files: Sequence[AnswerFile]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the files hold. items: by file, as items.jsonl has them. unscored: answers without a score or a label."""
+    """What the files hold. items: by file, as items.jsonl has them. unlabelled: answers without a label, which are left out."""
 
     files: Sequence[AnswerFile]
     measure: Measure
     event: Event
     items: Sequence[dict[str, Any]]
-    unscored: int = 0
+    unlabelled: int = 0
 
 
 def find(options: Options) -> Found:
-    """Read the answers. Raises SetError, RecordedError and UsageError."""
-    files = read(options.files)
+    """The items of the files. Raises SetError and UsageError."""
+    files = options.files
     if twice := [name for name, count in Counter(file.answers.name for file in files).items() if count > 1]:
         raise UsageError(f"two files are named {twice[0]}: a run tells them apart by that")
     if options.data is not None:
@@ -207,58 +220,69 @@ def find(options: Options) -> Found:
         ballots = [{"file": file.answers.name, "ballot": asdict(ballot)} for file in files for ballot in ballots_of(file.answers, chosen)]
         return Found(files, "vote share", "tests_pass", ballots)
     event = _event(files)
-    items: list[dict[str, Any]] = [
-        {"file": file.answers.name, **told} for file in files for told in _told(file.answers, event, options.limit)
-    ]
-    known = [item for item in items if item["score"] is not None and item["right"] is not None]
+    items = [item for file in files for item in _items(file.answers, event, options.limit)]
+    labelled = [item for item in items if item["right"] is not None]
     for file in files:
-        rows = [(item["item"], item["score"], item["right"]) for item in known if item["file"] == file.answers.name]
-        of_told(file.answers.name, rows, event)
-    return Found(files, "verbalised", event, known, len(items) - len(known))
+        _check(file, [item for item in labelled if item["file"] == file.answers.name], event)
+    return Found(files, "of each answer", event, labelled, len(items) - len(labelled))
+
+
+def _check(file: AnswerFile, items: Sequence[Mapping[str, Any]], event: Event) -> None:
+    """Raises UsageError where a file can't say how well a measure tells right answers from wrong ones."""
+    name, how = file.answers.name, "name the benchmark's file with --data, and its programs are run"
+    if not items:
+        raise UsageError(f"no answer of {name} has a label ({event}): {how}")
+    measured = [item for item in items if item["measures"]]
+    if not measured:
+        raise UsageError(f"no answer of {name} has log-probabilities or a score, so nothing says how sure the model was. If there are "
+                         f"several answers to a problem, {how}: how many of them agree is a measure, too")  # fmt: skip
+    if len({item["right"] for item in measured}) < 2:
+        raise UsageError(f"{name} has {len(measured)} answers with a measure and a label {event}: both right and wrong ones are needed")
 
 
 def run_labelled(options: Options) -> Run:
     """Make the page of answers whose labels are known. Raises UsageError, RunError and OSError."""
     found = find(options)
-    more = {"measure": found.measure, "event": found.event, "unscored": found.unscored}
+    more = {"measure": found.measure, "event": found.event, "unlabelled": found.unlabelled}
     told = f"{counted(len(found.items), 'item')} of {counted(len(found.files), 'file')}"
     return carry_out(STUDY, options, question_of(STUDY.name, options.set, found.files, options) | more, found.items, lambda _: [], told)
 
 
 def _event(files: Sequence[AnswerFile]) -> Event:
-    """The event that the scores are of: passing tests where any scored answer has that label."""
-    scored = [each for file in files for each in file.answers.answers.values() if each.score is not None]
-    there = {name for each in scored for name, label in each.labels.items() if label is not None}
+    """The event that the labels are of: passing tests where any answer has that label."""
+    there = {name for file in files for each in file.answers.answers.values() for name, label in each.labels.items() if label is not None}
     return next((event for event in STUDIED if event in there), STUDIED[0])
 
 
-def _told(recorded: Recorded, event: Event, limit: int | None) -> Iterator[dict[str, Any]]:
+def _items(recorded: Recorded, event: Event, limit: int | None) -> Iterator[dict[str, Any]]:
     wanted = set(recorded.items()[:limit])
     for answer in recorded.answers.values():
         if answer.item in wanted:
-            yield {"item": answer.item, "score": recorded.confidence(answer), "right": answer.labels.get(event)}
-
-
-def _row(item: ScoreItem) -> tuple[str, float, bool]:
-    return item["item"], item["score"], item["right"]
+            score = recorded.confidence(answer)
+            measures = answer.measures if score is None else {**answer.measures, "verbalised": score}
+            about = {"file": recorded.name, "id": f"{recorded.name}:{':'.join(map(str, answer.key))}", "item": answer.item}
+            yield {**about, "text": answer.text, "measures": measures, "right": answer.labels.get(event)}
 
 
 def _by_file(items: Sequence[AnyOfFile]) -> list[tuple[str, list[AnyOfFile]]]:
     return [(name, list(found)) for name, found in groupby(items, itemgetter("file"))]
 
 
-def _scores(by_file: Sequence[tuple[str, Sequence[ScoreItem]]], event: Event, unscored: int) -> Judged:
-    streams = []
+def _scores(by_file: Sequence[tuple[str, Sequence[AnswerItem]]], event: Event, unlabelled: int) -> Judged:
+    streams, measured = [], list[tuple[str, Measured]]()
     for name, items in by_file:
         drawn, right = Counter(item["item"] for item in items), Counter(item["item"] for item in items if item["right"])
         streams.append(Stream(name, list(drawn.values()), [right[item] for item in drawn]))
+        for measure in PROBABILITIES:
+            told = [(item["item"], item["measures"][measure], item["right"]) for item in items if measure in item["measures"]]
+            measured += [(name, of_measure(measure, told))] if told else []
     rows = tuple((s.name, f"{len(s.drawn):,}", f"{sum(s.drawn):,}", f"{sum(s.right):,}") for s in streams)
     return Judged(
         event=event,
         streams=streams,
-        counts=Table("Answers with a score and a label", ("answers", "problems", "answers", "right"), "lrrr", rows),
-        measured=[(name, of_told(name, list(map(_row, items)), event)) for name, items in by_file],
-        left_out=(f"{counted(unscored, 'answer')} without a score or without a label.",) if unscored else (),
+        counts=Table("Answers with a label", ("answers", "problems", "answers", "right"), "lrrr", rows),
+        measured=measured,
+        left_out=(f"{counted(unlabelled, 'answer')} without a label.",) if unlabelled else (),
     )
 
 
@@ -293,13 +317,13 @@ def _vote_row(votes: Votes) -> tuple[str, ...]:
 def tell_labelled(options: Options) -> None:
     """Say what a run on answers with labels would do. Raises as above."""
     found = find(options)
-    what = "functions that were voted on" if found.measure == "vote share" else f"answers with a score and a label {found.event}"
+    what = "functions that were voted on" if found.measure == "vote share" else f"answers with a label {found.event}"
     plan = {
         "set": options.set,
         "recorded": [facts_of_file(file) for file in found.files],
         "measure": found.measure,
         "items": len(found.items),
-        "unscored": found.unscored,
+        "unlabelled": found.unlabelled,
         "generations": 0,
     }
     lines = [

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from ....calibration.arrays import Floats, sigmoid
 from ....calibration.fitting.folds import FOLDS, folds_of, numbered
 from ....calibration.maps.platt import fit_platt
-from ....calibration.measures.registry import enter
+from ....calibration.measures.registry import enter, raw_probability
 from ....calibration.metrics.bins import ece, ece_noise_floor
 from ....calibration.metrics.intervals import Intervals, PairedIntervals, intervals, paired
-from ....calibration.samples import Event
-from ...errors import UsageError
 
 SEED = 0
+# The measures that are probabilities as they are, with their names in the paper.
+PROBABILITIES = {"total_logprob": "p_tot", "mean_probability": "p_avg", "verbalised": "verbalised"}
 Way = Literal["raw", "random folds", "by problem"]
 
 
@@ -50,15 +50,12 @@ def of_shares(name: str, k: NDArray[np.intp], m: NDArray[np.intp], right: NDArra
     return Measured(name, k / m, np.asarray(np.log((k + 0.5) / (m - k + 0.5)))[:, None], right, problem)
 
 
-def of_told(name: str, rows: Sequence[tuple[str, float, bool]], event: Event) -> Measured:
-    """Verbalised confidences, each with its item and whether it was right.
-
-    Raises UsageError where there are none, or all are right, or wrong.
-    """
-    if len({label for _, _, label in rows}) < 2:
-        raise UsageError(f"{name} has {len(rows)} answers with a score and a label {event}: both right and wrong ones are needed")
-    items, said, labels = zip(*rows, strict=True)
-    return Measured("verbalised", np.array(said), enter("verbalised", said)[:, None], np.array(labels), numbered(items))
+def of_measure(name: str, rows: Sequence[tuple[str, float, bool]]) -> Measured:
+    """One of PROBABILITIES. rows: the problem, the value and whether the answer is right."""
+    problem, values, right = zip(*rows, strict=True)
+    raw = raw_probability(name, values)
+    assert raw is not None
+    return Measured(PROBABILITIES[name], raw, enter(name, values)[:, None], np.array(right), numbered(problem))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from ...errors import UsageError
 from ...paper_tables.forecasts import paper
 from ...plan import tell_study
 from ...progress import counted
-from ...recorded.source import AnswerFile, facts_of_file, question_of, read, sources_of, words_of_file
+from ...recorded.source import AnswerFile, facts_of_file, question_of, sources_of, words_of_file
 from ...run import AskedQuestion, Run, Step
 from ...sets.problem import Problem
 from ...sets.problems import countable_problems
@@ -169,7 +169,33 @@ def _content(run: Run) -> StudyContent:
     return content_of(run, run.question(_NEEDED), _judged(run, found, labels))
 
 
-STUDY = Study("recorded", (LABELS,), _NEEDED, page_of(_content))
+def suggested(
+    of: str, name: str, problem: str, text: str, measures: Mapping[str, float], labels: Mapping[str, bool | None]
+) -> dict[str, Any]:
+    """An answer as a study of suggestions has it, so that it makes a sample. of: the set, which is the sample's task."""
+    generation = {"id": name, "task": of, "text": text, "inserted": text, "truth": "", "measures": measures, "labels": labels}
+    return {
+        "id": name,
+        "project": problem,
+        "file": problem,
+        "function": "",
+        "line": 1,
+        "generations": [{**generation, "stopped_by": "end"}],
+    }
+
+
+def _answers(run: Run) -> list[Any]:
+    """Each draw with log-probabilities, as a suggestion of its problem."""
+    of, passes = run.question(_NEEDED)["set"], run.by_id(LABELS, "tests_pass")
+    return [
+        suggested(of, f"{unit.id}:{draw}", unit.problem, unit.text, unit.measures, {"tests_pass": passes.get(unit.id)})
+        for unit in run.items(Unit)
+        if unit.measures
+        for draw in range(unit.draws)
+    ]
+
+
+STUDY = Study("recorded", (LABELS,), _NEEDED, page_of(_content), answers=_answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +204,7 @@ class Options(StudyOptions):
 
     set: str
     data: Path
-    files: Sequence[Path]
+    files: Sequence[AnswerFile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +226,12 @@ class Found:
 def find(options: Options) -> Found:
     """Read set and answers. Raises SetError, RecordedError and UsageError."""
     chosen = countable_problems(options.set, options.data, options.limit)
-    files = read(options.files)
+    files = options.files
     draws, tests = ([file for file in files if file.has(step)] for step in ("draw", "test"))
     if unused := [str(file.path) for file in files if file not in draws and file not in tests]:
         raise UsageError(f"{', '.join(unused)}: neither programs (step draw) nor tests (step test) are in it")
     if len(draws) != 1 or len(tests) > 1:
-        raise UsageError(
-            f"a run is about one file of programs, and one of tests at most: {len(draws)} and {len(tests)} were named with --recorded"
-        )
+        raise UsageError(f"a run is about one file of programs, and one of tests at most: {len(draws)} and {len(tests)} were named")
     own = own_tests_of(tests[0].answers if tests else None, chosen)
     found = list(units(draws[0].answers, chosen, own))
     if not found:
@@ -245,6 +269,7 @@ def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Jud
     drawn = [sum(unit.draws for unit in group if unit.id in known) for group in by_problem]
     right = [sum(unit.draws for unit in group if known.get(unit.id)) for group in by_problem]
     draws = sum(unit.draws for unit in found)
+    differ = sum(unit.draws for unit in found if unit.recorded is not None and known.get(unit.id) is (not unit.recorded))
     tested = {unit.problem: unit.own_tests for unit in found if unit.own_tests}
     rows = (
         ("problems", question["problems"]),
@@ -255,13 +280,14 @@ def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Jud
         ("problems with right and wrong answers", sum(0 < c < n for n, c in zip(drawn, right, strict=True))),
         ("problems without a right answer", sum(n > 0 == c for n, c in zip(drawn, right, strict=True))),
         ("the model's own tests", sum(tested.values())),
+        *((("labels of the file that differ", differ),) if any(unit.recorded is not None for unit in found) else ()),
     )
     return Judged(
         event="tests_pass",
         streams=(Stream(name, drawn, right),),
         counts=Table("The stream of answers as the model gave them", ("what", "number"), "lr", tuple((what, f"{n:,}") for what, n in rows)),
         measured=[(name, each) for each in measured(found, labels)],
-        left_out=tuple(_left_out(question, len(by_problem), draws - sum(drawn), len(by_problem) - len(tested))),
+        left_out=tuple(_left_out(question, len(by_problem), draws - sum(drawn), len(by_problem) - len(tested) if tested else 0)),
     )
 
 

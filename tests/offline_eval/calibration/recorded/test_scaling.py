@@ -10,12 +10,11 @@ from assay.offline_eval.calibration.recorded.draws import assertions, own_test
 from assay.offline_eval.calibration.recorded.scaling import (
     Measured,
     all_scores,
+    of_measure,
     of_shares,
-    of_told,
     platt_out_of_fold,
     random_folds,
 )
-from assay.offline_eval.errors import UsageError
 
 
 def test_each_distinct_plain_assertion_of_a_text_is_found_once() -> None:
@@ -86,12 +85,12 @@ def test_folds_by_problem_keep_the_answers_to_a_problem_together_and_random_ones
     assert by_problem.intervals.skill.value < by_chance.intervals.skill.value
 
 
-def test_told_scores_are_verbalised_confidence_and_log_odds_are_finite() -> None:
-    found = of_told("mine", [("Set/0", 0.0, False), ("Set/0", 0.5, False), ("Set/1", 1.0, True)], "tests_pass")
+def test_a_measure_is_a_probability_as_it_is_and_its_log_odds_are_finite() -> None:
+    rows = [("Set/0", 0.0, False), ("Set/0", 0.5, False), ("Set/1", 1.0, True)]
+    found, total = of_measure("verbalised", rows), of_measure("total_logprob", [("Set/0", -1e4, False), ("Set/1", 0.0, True)])
     shares = of_shares("", np.array([10, 5, 0]), np.full(3, 10), np.array([True, False, True]), np.arange(3))
     assert shares.log_odds[:, 0].tolist() == pytest.approx([np.log(21), 0.0, -np.log(21)])
     assert (found.name, found.raw.tolist(), found.problem.tolist()) == ("verbalised", [0.0, 0.5, 1.0], [0, 0, 1])
+    assert (total.name, total.raw.tolist()) == ("p_tot", [0.0, 1.0])
     assert found.right.tolist() == [False, False, True]
-    assert np.isfinite(found.log_odds).all()
-    with pytest.raises(UsageError, match="mine has 0 answers with a score and a label exact_match"):
-        of_told("mine", [], "exact_match")
+    assert np.isfinite([*found.log_odds, *total.log_odds]).all()

@@ -18,6 +18,7 @@ from assay.offline_eval.counterfeit.problems.derived import pass_shares
 from assay.offline_eval.counterfeit.problems.programs import PassShares, read_set
 from assay.offline_eval.counterfeit.problems.recorded import drawn_of, run_recorded
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
+from assay.offline_eval.recorded.source import read
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +36,7 @@ def test_recorded_draws_have_classes_own_tests_and_are_a_set_that_can_be_judged(
     draws = {f"HumanEval/{n}": [f"    {body.format(k=n + 2)}\n" for body in (*RIGHT, *WRONG, *OTHER)] for n in range(2)}
     tests = {f"HumanEval/{n}": [f"f{n}(0) == 0\nassert f{n}(-3) == {-3 // (n + 2)}"] for n in range(2)}
     files = [answers(tmp_path / "draws.jsonl", "draw", draws), answers(tmp_path / "tests.jsonl", "test", tests)]
-    run = run_recorded(Options(tmp_path / "run", set="humaneval", data=data, files=files))
+    run = run_recorded(Options(tmp_path / "run", set="humaneval", data=data, files=read(files)))
     found = {name: each["value"] for name, each in figures_of(run.folder).items()}
     # 14 draws a problem: six right texts, one of them twice, six counterfeits and one other
     assert [found[f"F2/strict/draws/{kind}"] for kind in ("right", "counterfeit", "other")] == pytest.approx([7 / 14, 6 / 14, 1 / 14])

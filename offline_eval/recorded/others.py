@@ -1,0 +1,327 @@
+"""What other tools keep of a model's answers, as recorded answers. A new tool is a struct, a function and a line in `OTHERS`.
+
+    EvalPlus                 samples.jsonl, and the results that it makes of them
+    lm-evaluation-harness    samples_*.jsonl of --log_samples, of tasks that write code
+    inspect_ai               a log in JSON
+    OpenAI, vLLM             the output of a batch, of chats or completions
+    bigcode's harness        generations.json
+
+A text is the program that the tool tested. Where it kept what the model said, that is the first fenced block, or all where there is none,
+and the log-probabilities are those of its tokens alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .answers import Recorded, RecordedAnswer, RecordedError
+from .records import document, made, stem, typed
+
+Answers = Iterator[tuple[int | None, RecordedAnswer]]
+_FENCE = re.compile(r"```[\w+-]*\n(.*?)(?:```|\Z)", re.DOTALL)
+# A float32 may be so far above 0.
+_ROUNDING = 1e-6
+# The problems of MBPP that bigcode's harness asks about.
+_MBPP = range(11, 511)
+
+
+class Solution(msgspec.Struct):
+    """A whole program: github.com/evalplus/evalplus."""
+
+    task_id: str
+    solution: str
+
+
+class Completion(msgspec.Struct):
+    """What goes on from the problem's prompt: the same, and github.com/openai/human-eval."""
+
+    task_id: str
+    completion: str
+
+
+def _samples(path: Path, kind: type[Solution] | type[Completion]) -> Recorded:
+    def answers() -> Answers:
+        of = Counter[str]()
+        for number, row in typed(path, kind):
+            text = row.solution if isinstance(row, Solution) else row.completion
+            yield number, RecordedAnswer(_item(path, number, row.task_id), "draw", of[row.task_id], text)
+            of[row.task_id] += 1
+
+    return made(path, stem(path), _model_of_evalplus(path), answers())
+
+
+class _Evaluated(msgspec.Struct):
+    solution: str
+    base_status: str
+    plus_status: str | None = None
+
+
+class Results(msgspec.Struct):
+    """What EvalPlus found of samples, one JSON document."""
+
+    hash: str
+    date: str
+    eval: dict[str, list[_Evaluated]]
+
+
+def _results(path: Path) -> Recorded:
+    def answers() -> Answers:
+        for item, rows in document(path, Results).eval.items():
+            for index, row in enumerate(rows):
+                passes = row.base_status == "pass" and row.plus_status in ("pass", None)
+                yield None, RecordedAnswer(_item(path, None, item), "draw", index, row.solution, labels={"tests_pass": passes})
+
+    return made(path, stem(path), _model_of_evalplus(path), answers())
+
+
+class Logged(msgspec.Struct):
+    """A document of a task with all responses to it: github.com/EleutherAI/lm-evaluation-harness."""
+
+    doc_id: int
+    doc: dict[str, Any]
+    resps: list[Any]
+    filtered_resps: list[Any]
+    filter: str = ""
+    humaneval: float | None = msgspec.field(default=None, name="pass@1")
+    mbpp: float | None = msgspec.field(default=None, name="pass_at_1")
+
+
+def _log_samples(path: Path) -> Recorded:
+    def answers() -> Answers:
+        seen, of_filter = set[int](), None
+        for number, row in typed(path, Logged):
+            of_filter = row.filter if of_filter is None else of_filter
+            if row.filter != of_filter:
+                continue
+            if row.doc_id in seen:
+                raise RecordedError(path, number, f"doc_id {row.doc_id} is there already: name one file of one evaluation")
+            seen.add(row.doc_id)
+            if not isinstance(task := row.doc.get("task_id"), str | int):
+                raise RecordedError(path, number, "its doc has no task_id: of this harness, the tasks of HumanEval and MBPP are read")
+            texts = [text for each in row.filtered_resps for text in (each if isinstance(each, list) else [each])]
+            if not all(isinstance(text, str) for text in texts):
+                raise RecordedError(path, number, "its responses are no texts: of this harness, tasks that generate code are read")
+            score = row.humaneval if row.mbpp is None else row.mbpp
+            passes = bool(score) if len(texts) == 1 and score in (0, 1) else None
+            for index, text in enumerate(texts):
+                yield (
+                    number,
+                    RecordedAnswer(f"Mbpp/{task}" if isinstance(task, int) else task, "draw", index, text, labels={"tests_pass": passes}),
+                )
+
+    folder = path.resolve().parent.name
+    return made(path, stem(path), folder.replace("__", "/") if "__" in folder else "", answers())
+
+
+class _Token(msgspec.Struct):
+    token: str
+    logprob: float
+    bytes: list[int] | None = None
+
+
+class _Content(msgspec.Struct):
+    """content: of a chat. tokens, token_logprobs: of a completion."""
+
+    content: list[_Token] | None = None
+    tokens: list[str] | None = None
+    token_logprobs: list[float | None] | None = None
+
+
+class _Message(msgspec.Struct):
+    content: str | list[dict[str, Any]] | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message | None = None
+    text: str | None = None
+    logprobs: _Content | None = None
+    finish_reason: str | None = None
+    stop_reason: str | int | None = None
+
+
+class _Scored(msgspec.Struct):
+    value: Any = None
+
+
+class _Output(msgspec.Struct):
+    choices: list[_Choice] = []
+
+
+class _Sample(msgspec.Struct):
+    id: int | str
+    epoch: int
+    output: _Output
+    scores: dict[str, _Scored] | None = None
+    error: Any = None
+
+
+class Log(msgspec.Struct):
+    """A log of github.com/UKGovernmentBEIS/inspect_ai, one JSON document. Of several scores the first one that is right or wrong counts."""
+
+    version: int
+    status: str
+    eval: dict[str, Any]
+    samples: list[_Sample]
+
+
+_RIGHT = {"C": True, "I": False, 1: True, 0: False}
+
+
+def _log(path: Path) -> Recorded:
+    read = document(path, Log)
+
+    def answers() -> Answers:
+        for sample in read.samples:
+            if sample.error is None:
+                values = [score.value for score in (sample.scores or {}).values()]
+                right = next((_RIGHT[value] for value in values if isinstance(value, str | int | float) and value in _RIGHT), None)
+                # several epochs, each with several choices, have a number each
+                for index, choice in enumerate(sample.output.choices):
+                    place = (sample.epoch - 1) * len(sample.output.choices) + index
+                    yield None, _said(path, None, str(sample.id), place, choice, right if index == 0 else None)
+
+    return made(path, f"{read.eval.get('task', stem(path))}", str(read.eval.get("model", "")), answers())
+
+
+class _Body(msgspec.Struct):
+    model: str = ""
+    choices: list[_Choice] = []
+
+
+class _Response(msgspec.Struct):
+    body: _Body | None = None
+    status_code: int = 200
+
+
+class Batch(msgspec.Struct):
+    """The response to a request of a batch of OpenAI's or vLLM's.
+
+    custom_id: the problem's name; of several requests about one problem with #1, #2 and so on.
+    """
+
+    custom_id: str
+    response: _Response | None
+
+
+def _batch(path: Path) -> Recorded:
+    rows = list(typed(path, Batch))
+
+    def answers() -> Answers:
+        seen, of = set[str](), Counter[str]()
+        for number, row in rows:
+            if row.custom_id in seen:
+                raise RecordedError(path, number, f"the custom_id {row.custom_id!r} is there already")
+            seen.add(row.custom_id)
+            item = _item(path, number, row.custom_id.partition("#")[0])
+            if row.response is None or row.response.body is None or row.response.status_code != 200:
+                continue
+            for choice in row.response.body.choices:
+                yield number, _said(path, number, item, of[item], choice)
+                of[item] += 1
+
+    models = dict.fromkeys(row.response.body.model for _, row in rows if row.response and row.response.body)
+    return made(path, stem(path), ", ".join(filter(None, models)), answers())
+
+
+def _said(path: Path, number: int | None, item: str, index: int, choice: _Choice, right: bool | None = None) -> RecordedAnswer:
+    """The answer of a choice: its program, and the log-probabilities of that."""
+    said = choice.text if choice.message is None else choice.message.content
+    if isinstance(said, list):
+        said = "".join(str(part.get("text", "")) for part in said if part.get("type") == "text")
+    said = said or ""
+    found = _FENCE.search(said)
+    start, end = found.span(1) if found else (0, len(said))
+    try:
+        logprobs = _logprobs(said, start, end, choice.logprobs)
+    except ValueError as error:
+        raise RecordedError(path, number, f"{item}: {error}") from None
+    stopped = choice.stop_reason if choice.finish_reason is None else choice.finish_reason
+    labels = {} if right is None else {"tests_pass": right}
+    return RecordedAnswer(item, "draw", index, said[start:end], logprobs, str(stopped or ""), labels=labels)  # type: ignore[arg-type]
+
+
+def _logprobs(said: str, start: int, end: int, content: _Content | None) -> tuple[float, ...] | None:
+    """Those of the tokens of said[start:end]; to the end of what was said, with those that ended it. Raises ValueError."""
+    spelled = list(_spelled(content)) if content else []
+    if not spelled:
+        return None
+    joined, whole = b"".join(text for text, _ in spelled), said.encode(errors="surrogatepass")
+    at = joined.find(whole.strip())
+    if at < 0 or joined[:at].strip():
+        raise ValueError(f"its log-probabilities are of another text: {_short(joined)}, and the text is {_short(whole)}")
+    before = len(whole) - len(whole.lstrip())
+    first = at - before + len(said[:start].encode(errors="surrogatepass"))
+    last = len(joined) if end == len(said) else at - before + len(said[:end].encode(errors="surrogatepass"))
+    taken, place = [], 0
+    for text, logprob in spelled:
+        if (place < last or last == len(joined)) and place + max(len(text), 1) > first:
+            taken.append(logprob)
+        place += len(text)
+    if not all(-float("inf") < logprob <= _ROUNDING for logprob in taken):
+        raise ValueError("a log-probability is no number of 0 or less")
+    return tuple(min(logprob, 0.0) for logprob in taken)
+
+
+def _spelled(content: _Content) -> Iterator[tuple[bytes, float]]:
+    """Each token's text, and its log-probability."""
+    for each in content.content or ():
+        try:
+            yield each.token.encode(errors="surrogatepass") if each.bytes is None else bytes(each.bytes), each.logprob
+        except ValueError:
+            raise ValueError(f"the bytes of a token are {each.bytes}") from None
+    tokens, found = content.tokens or [], content.token_logprobs or []
+    if len(tokens) != len(found):
+        raise ValueError(f"it has {len(tokens)} tokens and {len(found)} log-probabilities")
+    for token, logprob in zip(tokens, found, strict=True):
+        if logprob is None:
+            raise ValueError("a token has no log-probability: leave echo out, so that the prompt is not among the tokens")
+        yield token.encode(errors="surrogatepass"), logprob
+
+
+def _short(text: bytes) -> str:
+    said = text.decode(errors="replace")
+    return repr(said if len(said) <= 40 else f"{said[:40]}…")
+
+
+def generations(path: Path, found: Sequence[Any]) -> Recorded:
+    """github.com/bigcode-project/bigcode-evaluation-harness: a list of programs for each problem, which its place alone names."""
+    names = {164: [f"HumanEval/{n}" for n in range(164)], len(_MBPP): [f"Mbpp/{n}" for n in _MBPP]}
+    if len(found) not in names:
+        raise RecordedError(path, None, f"lists of programs for {len(found)} problems: HumanEval has 164 and MBPP {len(_MBPP)}")
+    if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in found):
+        raise RecordedError(path, None, "not a list of programs for each problem")
+
+    def answers() -> Answers:
+        for item, texts in zip(names[len(found)], found, strict=True):
+            yield from ((None, RecordedAnswer(item, "draw", index, text)) for index, text in enumerate(texts))
+
+    return made(path, stem(path), "", answers())
+
+
+# By the fields that the first record of a file has.
+OTHERS: dict[type[msgspec.Struct], Callable[[Path], Recorded]] = {
+    Solution: lambda path: _samples(path, Solution),
+    Completion: lambda path: _samples(path, Completion),
+    Results: _results,
+    Logged: _log_samples,
+    Log: _log,
+    Batch: _batch,
+}
+
+
+def _model_of_evalplus(path: Path) -> str:
+    """Its files are named by the model, the backend and the temperature."""
+    found = re.match(r"(.+)_[a-z]+_temp_", path.name)
+    return found[1].replace("--", "/") if found else ""
+
+
+def _item(path: Path, number: int | None, name: str) -> str:
+    if not name:
+        raise RecordedError(path, number, "the name of the problem is empty")
+    return name
