@@ -220,8 +220,10 @@ STEPS = (
     ),
     Step(
         "tests_pass/complete",
-        ("assay eval calibration --out $self/suites --set suites --per-project 100 --workers 2 --python $python312",),
-        minutes=55, code=_TESTED, programs=("python312",),
+        (
+            "assay eval calibration --out $self/suites --set suites --older $models_any/older --per-project 30 --workers 2 --python $python312",
+        ),
+        minutes=35, needs=("models/any",), code=_TESTED, programs=("python312",),
     ),
     Step(
         "tests_pass/arms",
@@ -256,7 +258,7 @@ STEPS = (
     ),
     Step(
         "models/tests_pass",
-        # Of newer lines alone; whole lines have no number, because skill is not shown.
+        # Whole lines have no number, because skill is not shown.
         (
             "assay eval calibration --model qwen2.5-coder-0.5b --set suites --older $models_any/older --per-project 15 --workers 2 "
             "--python $python312 --out $self/suites",
