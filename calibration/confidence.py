@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from .arrays import Floats
 from .bands import BAND_OF_WORD, BOUNDARIES, NO_EVIDENCE, Band, Boundaries, band_of, band_text, short_text
 from .calibrator import Calibrator, log_odds_range
 from .fitting.shrinkage import Level
 from .guards import GIVING, Status
 from .measures.registry import MEASURES, enter_one
+from .samples import Sample
 
 NumberStatus = Status | Literal["missing", "outside", "refuted", "uncalibrated"]
 
@@ -91,6 +95,18 @@ def confidence(
     band = band_of(probability, boundaries).word
     lender = whose(calibrator, kin=kin)
     return Confidence("borrowed" if lender else "informative", calibrator.event, probability, low, high, band, calibrator.id, lender)
+
+
+def predict_proba(calibrator: Calibrator, samples: Sequence[Sample]) -> Floats:
+    """(n, 2): the probability that the event does not happen, and that it does, of each sample; NaN where there is no number.
+
+    They are what an editor shows for samples of the calibrator's model, prompt and task, which are not compared here.
+    """
+    found = (
+        confidence(calibrator, each.measures, {"language": each.language, "project": each.project, "user": each.user}) for each in samples
+    )
+    happens = np.array([np.nan if each.probability is None else each.probability for each in found], dtype=np.float64)
+    return np.column_stack([1 - happens, happens])
 
 
 def whose(calibrator: Calibrator, *, kin: bool = False) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .arrays import Floats
 from .field_types import Count, Parameter, Positive, Share
-from .fitting.folds import Grouping
+from .fitting.folds import Grouping, numbered
 from .metrics.bins import Bin, ece, ece_noise_floor, reliability
 from .metrics.intervals import RESAMPLES, Interval, intervals
+from .metrics.scores import checked, inside
 from .metrics.smooth import smooth_ece, smooth_ece_noise_floor
 
 # What rounding may add to a rate of 1.
@@ -69,6 +70,25 @@ class Evidence:
     smooth_ece: SmoothError
     reliability: tuple[Bin, ...]
 
+    def __str__(self) -> str:
+        """For people: each metric with its 95 % interval, and what was said beside what happened."""
+        error = self.ece
+        named = [(name, getattr(self, name)) for name in ("skill", "auc", "brier", "log_loss")]
+        named.append(("calibration error", Interval(error.debiased, error.low, error.high)))
+        metrics = [
+            f"{name:18}{f'{found.value:6.3f}  ({found.low:.3f} to {found.high:.3f})' if found else 'not defined'}" for name, found in named
+        ]
+        bins = (
+            f"said {each.mean:6.1%}  happened {each.rate:6.1%}  ({each.rate_low:.1%} to {each.rate_high:.1%}), n = {each.n}"
+            for each in self.reliability
+        )
+        return "\n".join([
+            f"{self.positives:,} of {self.n:,} happened ({self.base_rate:.1%}), {self.groups:,} groups",
+            *metrics,
+            f"ECE               {error.value:6.3f}  (a perfect forecaster: {error.noise_floor:.3f})",
+            *bins,
+        ])  # fmt: skip
+
     def problems(self) -> Iterator[tuple[str, str]]:
         """(field, reason) for numbers that do not go together: a file may hold any."""
         if max(self.positives, self.groups) > self.n:
@@ -94,6 +114,22 @@ def why_undefined(evidence: Evidence, by: Grouping) -> str:
     if 0 < evidence.positives < evidence.n:
         return f"not defined: without one {by} only one outcome is left"
     return "not defined: there is only one outcome"
+
+
+def calibration_report(p: ArrayLike, y: ArrayLike, groups: Sequence[object] | None = None) -> Evidence:
+    """How true probabilities are: metrics with intervals, and what was said beside what happened. `print` shows it.
+
+    p (n,), y (n,): probabilities from 0 to 1 that the labels were not used for, and labels. groups (n,): names of what belongs together,
+    such as problems or projects, and alone counts as independent; each sample where there are none.
+
+    The log loss of a certain forecast that is wrong is infinite, and counts as very large. Raises ValueError for what is no probability or
+    label, and for fewer than two groups.
+    """
+    said, happened = checked(p, y)
+    names = range(len(said)) if groups is None else list(groups)
+    if len(names) != len(said):
+        raise ValueError(f"{len(names)} groups for {len(said)} probabilities")
+    return evidence_of(inside(said), happened, numbered(names))
 
 
 def evidence_of(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resamples: int = RESAMPLES, seed: int = 0) -> Evidence:

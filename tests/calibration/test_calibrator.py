@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,8 @@ from synthetic_samples import world
 
 from assay.calibration.bands import band_of, percents
 from assay.calibration.calibrator import Calibrator, CalibratorError, load, log_odds_range, save
-from assay.calibration.confidence import confidence, uncalibrated
+from assay.calibration.confidence import confidence, predict_proba, uncalibrated
+from assay.calibration.evidence import calibration_report
 from assay.calibration.fitting.fit import fit
 from assay.calibration.fitting.shrinkage import Child
 from assay.calibration.measures.registry import enter
@@ -191,3 +194,21 @@ def test_the_shown_range_holds_the_range(a: float, b: float) -> None:
     low, high = (int(part) for part in percents(min(a, b), max(a, b)).removesuffix(" %").split("-"))
     assert low <= 100 * min(a, b) + 1e-8
     assert high >= 100 * max(a, b) - 1e-8
+
+
+def test_predictions_are_the_numbers_of_the_editor_and_nan_where_there_is_none(calibrator: Calibrator) -> None:
+    first, second = world(900)[0][:2]
+    predicted = predict_proba(calibrator, [first, msgspec.structs.replace(second, measures={})])
+    assert predicted[0].tolist() == pytest.approx([1 - (shown := confidence(calibrator, first.measures).probability or 0), shown])
+    assert np.isnan(predicted[1]).all()
+
+
+def test_a_report_takes_any_names_as_groups_and_any_certainty() -> None:
+    p, y = [0.0, 1.0, 0.5, 0.25] * 10, [True, True, False, False] * 10
+    found = calibration_report(p, y, [f"g{n // 4}" for n in range(40)])
+    assert (found.n, found.groups, found.positives) == (40, 10, 20)
+    assert found.brier.value == pytest.approx((1 + 0 + 0.25 + 0.0625) / 4)
+    assert "20 of 40 happened (50.0%), 10 groups" in str(found)
+    assert calibration_report(p, y).groups == 40
+    with pytest.raises(ValueError, match="3 groups for 40 probabilities"):
+        calibration_report(p, y, [1, 2, 3])

@@ -221,7 +221,8 @@ STEPS = (
     Step(
         "tests_pass/complete",
         (
-            "assay eval calibration --out $self/suites --set suites --older $models_any/older --per-project 30 --workers 2 --python $python312",
+            "assay eval calibration --out $self/suites --set suites --older $models_any/older --per-project 30 --workers 2 "
+            "--python $python312",
         ),
         minutes=35, needs=("models/any",), code=_TESTED, programs=("python312",),
     ),
