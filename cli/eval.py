@@ -11,6 +11,9 @@ from .exit_codes import DONE, UsageError
 from .options import Register, Subparsers, command_parser, group_parser, model_choice, set_run
 from .terminal import say
 
+# Of a packed run (offline_eval/packed_run.py).
+SUFFIX = ".tar.xz"
+
 
 def register(commands: Subparsers) -> None:
     """Add `assay eval`."""
@@ -23,15 +26,17 @@ def register(commands: Subparsers) -> None:
         "FILE: outputs of EvalPlus, lm-evaluation-harness (--log_samples), inspect_ai, bigcode's harness, batches of OpenAI or vLLM, "
         "published sets, or your own (assay/answers/1). No model is asked: measures come from the file's log-probabilities, labels from "
         "the benchmark's tests or the file, and the page says how well the first tell the second, as they are and scaled. One run: its "
-        "samples files and its folder report/. Two runs of the same items: their differences place by place, with intervals, in the "
-        "folder compared/ of the first. Any number of runs of counterfeit programs: a table of generators and evaluators. Any number of "
-        "runs of round trips on problems, each of another model: a row for each, and correlations over them.",
+        "samples files and its folder report/; RUN.tar.xz is a packed one. Two runs of the same items: their differences place by place, "
+        "with intervals, in the folder compared/ of the first. Any number of runs of counterfeit programs: a table of generators and "
+        "evaluators. Any number of runs of round trips on problems, each of another model: a row for each, and correlations over them.",
     )
     parser.add_argument("runs", metavar="RUN|FILE", type=Path, nargs="+", help="folders of runs on the same items, or files of answers")
     parser.add_argument(
         "--out", metavar="DIR", type=Path,
-        help="folder of the comparison (default: RUN/compared/NAME-OF-RUN2), or of the run about FILE (default: NAME-OF-FILE-report)",
+        help="folder of the comparison (default: RUN/compared/NAME-OF-RUN2), or of the run about FILE (default: NAME-OF-FILE-report), "
+        "or for a packed run (default: its name)",
     )  # fmt: skip
+    parser.add_argument("--pack", metavar="RUN.tar.xz", type=Path, help="also pack the run, to publish or send it")
     of_files.add_arguments(parser)
     set_run(parser, report, "json")
 
@@ -52,25 +57,34 @@ def report(arguments: argparse.Namespace) -> int:
     Raises UsageError, RunError, SampleError, StudyError and OSError.
     """
     first, *others = arguments.runs
-    if any(path.is_file() for path in arguments.runs):
+    packed = first.name.endswith(SUFFIX)
+    if arguments.pack and (others or packed or first.is_file()):
+        raise UsageError("--pack is for the folder of one run: leave it out")
+    if not packed and any(path.is_file() for path in arguments.runs):
         of_files.run(arguments, arguments.runs)
         return DONE
     of_files.refuse_options(arguments)
     if others:
+        if packed or any(path.name.endswith(SUFFIX) for path in others):
+            raise UsageError("packed runs are compared once each is unpacked: report on each alone first, then on their folders")
         from ..offline_eval.pairing import compare
 
         out = arguments.out or first / "compared" / "-".join(other.resolve().name for other in others)
         compare(arguments.runs, out, as_json=arguments.json)
         return DONE
-    if arguments.out is not None:
+    if arguments.out is not None and not packed:
         raise UsageError("--out is for the comparison of two runs: name a second one, or leave --out out")
     from ..offline_eval.command import study_of
+    from ..offline_eval.packed_run import pack, unpacked
     from ..offline_eval.run import Run
     from ..offline_eval.study import finish, how_far
 
-    run = Run.opened(first)
+    run = unpacked(first, arguments.out or Path(first.name.removesuffix(SUFFIX))) if packed else Run.opened(first)
     study = study_of(run)
     finish(study, run, as_json=arguments.json)
+    if arguments.pack:
+        pack(run, study.steps, arguments.pack)
+        say(f"packed: {arguments.pack}")
     say(how_far(study, run))
     return DONE
 
