@@ -46,6 +46,10 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 __all__ = sorted(_MODULE_OF)
 
 
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]
+
+
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__} has no attribute {name}")

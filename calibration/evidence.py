@@ -13,11 +13,12 @@ from .field_types import Count, Parameter, Positive, Share
 from .fitting.folds import Grouping, numbered
 from .metrics.bins import Bin, ece, ece_noise_floor, reliability
 from .metrics.intervals import RESAMPLES, Interval, intervals
-from .metrics.scores import checked, inside
+from .metrics.scores import checked
 from .metrics.smooth import smooth_ece, smooth_ece_noise_floor
 
 # What rounding may add to a rate of 1.
 _ROUNDED = 1e-9
+_CERTAIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +118,19 @@ def why_undefined(evidence: Evidence, by: Grouping) -> str:
 
 
 def calibration_report(p: ArrayLike, y: ArrayLike, groups: Sequence[object] | None = None) -> Evidence:
-    """How true probabilities are: metrics with intervals, and what was said beside what happened. `print` shows it.
+    """How well calibrated probabilities are: metrics with intervals, and what was said beside what happened. `print` shows it.
 
     p (n,), y (n,): probabilities from 0 to 1 that the labels were not used for, and labels. groups (n,): names of what belongs together,
     such as problems or projects, and alone counts as independent; each sample where there are none.
 
-    The log loss of a certain forecast that is wrong is infinite, and counts as very large. Raises ValueError for what is no probability or
-    label, and for fewer than two groups.
+    A forecast of 0 or 1 counts as 1e-9 from it: its log loss, where it is wrong, would be infinite. Raises ValueError for what is no
+    probability or label, and for fewer than two groups.
     """
-    said, happened = checked(p, y)
-    names = range(len(said)) if groups is None else list(groups)
-    if len(names) != len(said):
-        raise ValueError(f"{len(names)} groups for {len(said)} probabilities")
-    return evidence_of(inside(said), happened, numbered(names))
+    probabilities, labels = checked(p, y)
+    names = range(len(labels)) if groups is None else list(groups)
+    if len(names) != len(labels):
+        raise ValueError(f"{len(names)} groups for {len(labels)} probabilities")
+    return evidence_of(probabilities.clip(_CERTAIN, 1 - _CERTAIN), labels, numbered(names))
 
 
 def evidence_of(p: Floats, y: NDArray[np.bool_], groups: NDArray[np.intp], resamples: int = RESAMPLES, seed: int = 0) -> Evidence:

@@ -11,9 +11,6 @@ from .exit_codes import DONE, UsageError
 from .options import Register, Subparsers, command_parser, group_parser, model_choice, set_run
 from .terminal import say
 
-# Of a packed run (offline_eval/packed_run.py).
-SUFFIX = ".tar.xz"
-
 
 def register(commands: Subparsers) -> None:
     """Add `assay eval`."""
@@ -56,7 +53,11 @@ def report(arguments: argparse.Namespace) -> int:
 
     Raises UsageError, RunError, SampleError, StudyError and OSError.
     """
+    from ..offline_eval.packed_run import SUFFIX, check_pack, pack, unpack
+
     first, *others = arguments.runs
+    if missing := next((path for path in arguments.runs if not path.exists()), None):
+        raise UsageError(f"{missing}: no such file or folder")
     packed = first.name.endswith(SUFFIX)
     if arguments.pack and (others or packed or first.is_file()):
         raise UsageError("--pack is for the folder of one run: leave it out")
@@ -75,15 +76,16 @@ def report(arguments: argparse.Namespace) -> int:
     if arguments.out is not None and not packed:
         raise UsageError("--out is for the comparison of two runs: name a second one, or leave --out out")
     from ..offline_eval.command import study_of
-    from ..offline_eval.packed_run import pack, unpacked
     from ..offline_eval.run import Run
     from ..offline_eval.study import finish, how_far
 
-    run = unpacked(first, arguments.out or Path(first.name.removesuffix(SUFFIX))) if packed else Run.opened(first)
+    run = unpack(first, arguments.out or Path(first.name.removesuffix(SUFFIX))) if packed else Run.opened(first)
     study = study_of(run)
+    if arguments.pack:
+        check_pack(run, arguments.pack)
     finish(study, run, as_json=arguments.json)
     if arguments.pack:
-        pack(run, study.steps, arguments.pack)
+        pack(run, arguments.pack)
         say(f"packed: {arguments.pack}")
     say(how_far(study, run))
     return DONE

@@ -140,8 +140,9 @@ def add_code_options(parser: argparse.ArgumentParser, drawn: str, with_older: st
 
 def refuse_beside_code(arguments: argparse.Namespace, default_set: str) -> None:
     """Raises UsageError for a set beside --code, or files of one."""
-    if arguments.set != default_set or arguments.data or getattr(arguments, "recorded", None):
-        raise UsageError("--code is of your own folders, instead of a set: leave --set, --data and --recorded out")
+    others = [name for name in ("set", "data", "recorded") if getattr(arguments, name, None) not in (None, default_set)]
+    if others:
+        raise UsageError(f"--code is of your own folders, instead of a set: leave --{' and --'.join(others)} out")
 
 
 def add_ask_option(parser: argparse.ArgumentParser) -> None:

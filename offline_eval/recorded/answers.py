@@ -66,7 +66,7 @@ class Recorded:
     """A file of recorded answers.
 
     name: of the set, for people. model: who answered. source, licence: where it is from; "" where nothing tells.
-    scale: the lowest and the highest score that an answer can have.
+    scale: the lowest and the highest score that an answer can have. failed: requests that got no answer.
     """
 
     name: str
@@ -75,6 +75,12 @@ class Recorded:
     licence: str
     answers: Mapping[Key, RecordedAnswer]
     scale: tuple[float, float] = (0.0, 1.0)
+    failed: int = 0
+
+    def measures_of(self, answer: RecordedAnswer) -> dict[str, float]:
+        """The measures of an answer: of its log-probabilities, and its score as verbalised confidence; those that it has."""
+        score = self.confidence(answer)
+        return answer.measures if score is None else {**answer.measures, "verbalised": score}
 
     def of(self, item: str, step: Step) -> list[RecordedAnswer]:
         """The answers to one question, by index, up to the first that is missing."""

@@ -6,8 +6,8 @@
     OpenAI, vLLM             the output of a batch, of chats or completions
     bigcode's harness        generations.json
 
-A text is the program that the tool tested. Where it kept what the model said, that is the first fenced block, or all where there is none,
-and the log-probabilities are those of its tokens alone.
+A text is the program that the tool tested. Of a chat that is the first fenced block of Python, else the first one, else all; of a
+completion what comes before a fence. Log-probabilities are those of its tokens alone. An answer whose tokens spell another text has none.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 
 import msgspec
 
-from .answers import Recorded, RecordedAnswer, RecordedError
-from .records import document, made, stem, typed
+from .answers import Fact, Recorded, RecordedAnswer, RecordedError
+from .records import document, recorded_of, stem, typed
 
 Answers = Iterator[tuple[int | None, RecordedAnswer]]
-_FENCE = re.compile(r"```[\w+-]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_FENCES = [re.compile(rf"```{language}\n(.*?)(?:```|\Z)", re.DOTALL) for language in ("(?:python|py|python3)", r"[\w+-]*")]
 # A float32 may be so far above 0.
 _ROUNDING = 1e-6
 # The problems of MBPP that bigcode's harness asks about.
@@ -53,7 +53,7 @@ def _samples(path: Path, kind: type[Solution] | type[Completion]) -> Recorded:
             yield number, RecordedAnswer(_item(path, number, row.task_id), "draw", of[row.task_id], text)
             of[row.task_id] += 1
 
-    return made(path, stem(path), _model_of_evalplus(path), answers())
+    return recorded_of(path, stem(path), _model_of_evalplus(path), answers())
 
 
 class _Evaluated(msgspec.Struct):
@@ -77,7 +77,7 @@ def _results(path: Path) -> Recorded:
                 passes = row.base_status == "pass" and row.plus_status in ("pass", None)
                 yield None, RecordedAnswer(_item(path, None, item), "draw", index, row.solution, labels={"tests_pass": passes})
 
-    return made(path, stem(path), _model_of_evalplus(path), answers())
+    return recorded_of(path, stem(path), _model_of_evalplus(path), answers())
 
 
 class Logged(msgspec.Struct):
@@ -116,7 +116,7 @@ def _log_samples(path: Path) -> Recorded:
                 )
 
     folder = path.resolve().parent.name
-    return made(path, stem(path), folder.replace("__", "/") if "__" in folder else "", answers())
+    return recorded_of(path, stem(path), folder.replace("__", "/") if "__" in folder else "", answers())
 
 
 class _Token(msgspec.Struct):
@@ -174,19 +174,20 @@ _RIGHT = {"C": True, "I": False, 1: True, 0: False}
 
 
 def _log(path: Path) -> Recorded:
-    read = document(path, Log)
+    log = document(path, Log)
+    task, of = str(log.eval.get("task", stem(path))), Counter[str]()
 
     def answers() -> Answers:
-        for sample in read.samples:
-            if sample.error is None:
-                values = [score.value for score in (sample.scores or {}).values()]
-                right = next((_RIGHT[value] for value in values if isinstance(value, str | int | float) and value in _RIGHT), None)
-                # several epochs, each with several choices, have a number each
-                for index, choice in enumerate(sample.output.choices):
-                    place = (sample.epoch - 1) * len(sample.output.choices) + index
-                    yield None, _said(path, None, str(sample.id), place, choice, right if index == 0 else None)
+        for sample in log.samples:
+            item = f"Mbpp/{sample.id}" if isinstance(sample.id, int) and "mbpp" in task else str(sample.id)
+            values = [score.value for score in (sample.scores or {}).values()]
+            right = next((_RIGHT[value] for value in values if isinstance(value, str | int | float) and value in _RIGHT), None)
+            for index, choice in enumerate(sample.output.choices if sample.error is None else ()):
+                yield None, _answer(item, of[item], choice, right if index == 0 else None)
+                of[item] += 1
 
-    return made(path, f"{read.eval.get('task', stem(path))}", str(read.eval.get("model", "")), answers())
+    failed = sum(sample.error is not None for sample in log.samples)
+    return _checked(path, recorded_of(path, task, str(log.eval.get("model", "")), answers(), failed))
 
 
 class _Body(msgspec.Struct):
@@ -208,6 +209,13 @@ class Batch(msgspec.Struct):
     custom_id: str
     response: _Response | None
 
+    @property
+    def body(self) -> _Body:
+        """What came; nothing of a request that failed."""
+        if self.response is None or self.response.body is None or self.response.status_code != 200:
+            return _Body()
+        return self.response.body
+
 
 def _batch(path: Path) -> Recorded:
     rows = list(typed(path, Batch))
@@ -219,56 +227,78 @@ def _batch(path: Path) -> Recorded:
                 raise RecordedError(path, number, f"the custom_id {row.custom_id!r} is there already")
             seen.add(row.custom_id)
             item = _item(path, number, row.custom_id.partition("#")[0])
-            if row.response is None or row.response.body is None or row.response.status_code != 200:
-                continue
-            for choice in row.response.body.choices:
-                yield number, _said(path, number, item, of[item], choice)
+            for choice in row.body.choices:
+                yield number, _answer(item, of[item], choice)
                 of[item] += 1
 
-    models = dict.fromkeys(row.response.body.model for _, row in rows if row.response and row.response.body)
-    return made(path, stem(path), ", ".join(filter(None, models)), answers())
+    # llama-server calls a model by its file, whose folder is nobody's business
+    names = [row.body.model for _, row in rows]
+    models = dict.fromkeys(Path(name).name if name.startswith("/") else name for name in names if name)
+    failed = sum(not row.body.choices for _, row in rows)
+    return _checked(path, recorded_of(path, stem(path), ", ".join(models), answers(), failed))
 
 
-def _said(path: Path, number: int | None, item: str, index: int, choice: _Choice, right: bool | None = None) -> RecordedAnswer:
+# The fact of an answer whose log-probabilities can't be used: why.
+_UNUSABLE = "logprobs"
+
+
+def _checked(path: Path, recorded: Recorded) -> Recorded:
+    """The answers. Raises RecordedError where those that have log-probabilities have none that can be used."""
+    answers = recorded.answers.values()
+    why = [f"{answer.item}: {answer.facts[_UNUSABLE]}" for answer in answers if _UNUSABLE in answer.facts]
+    if why and not any(answer.logprobs for answer in answers):
+        raise RecordedError(path, None, why[0])
+    return recorded
+
+
+def _answer(item: str, index: int, choice: _Choice, right: bool | None = None) -> RecordedAnswer:
     """The answer of a choice: its program, and the log-probabilities of that."""
-    said = choice.text if choice.message is None else choice.message.content
-    if isinstance(said, list):
-        said = "".join(str(part.get("text", "")) for part in said if part.get("type") == "text")
-    said = said or ""
-    found = _FENCE.search(said)
-    start, end = found.span(1) if found else (0, len(said))
+    text = choice.text if choice.message is None else choice.message.content
+    if isinstance(text, list):
+        text = "".join(str(part.get("text") or "") for part in text if part.get("type") == "text")
+    text = text or ""
+    start, end = _program(text, chat=choice.message is not None)
+    facts: dict[str, Fact] = {}
     try:
-        logprobs = _logprobs(said, start, end, choice.logprobs)
+        logprobs = _logprobs(text, start, end, choice.logprobs)
     except ValueError as error:
-        raise RecordedError(path, number, f"{item}: {error}") from None
+        logprobs, facts = None, {_UNUSABLE: str(error)}
     stopped = choice.stop_reason if choice.finish_reason is None else choice.finish_reason
-    labels = {} if right is None else {"tests_pass": right}
-    return RecordedAnswer(item, "draw", index, said[start:end], logprobs, str(stopped or ""), labels=labels)  # type: ignore[arg-type]
+    labels: dict[Any, bool | None] = {} if right is None else {"tests_pass": right}
+    return RecordedAnswer(item, "draw", index, text[start:end], logprobs, str(stopped or ""), labels=labels, facts=facts)
 
 
-def _logprobs(said: str, start: int, end: int, content: _Content | None) -> tuple[float, ...] | None:
-    """Those of the tokens of said[start:end]; to the end of what was said, with those that ended it. Raises ValueError."""
-    spelled = list(_spelled(content)) if content else []
-    if not spelled:
+def _program(text: str, *, chat: bool) -> tuple[int, int]:
+    """Where the program begins and ends."""
+    if chat or text.lstrip().startswith("```"):
+        return next((found.span(1) for fence in _FENCES if (found := fence.search(text))), (0, len(text)))
+    end = text.find("```")
+    return 0, len(text) if end < 0 else end
+
+
+def _logprobs(answer: str, start: int, end: int, content: _Content | None) -> tuple[float, ...] | None:
+    """Those of the tokens of answer[start:end]; at the end of the answer, with the one that ended it. Raises ValueError."""
+    tokens = list(_tokens(content)) if content else []
+    if not tokens:
         return None
-    joined, whole = b"".join(text for text, _ in spelled), said.encode(errors="surrogatepass")
+    joined, whole = b"".join(text for text, _ in tokens), answer.encode(errors="surrogatepass")
     at = joined.find(whole.strip())
     if at < 0 or joined[:at].strip():
         raise ValueError(f"its log-probabilities are of another text: {_short(joined)}, and the text is {_short(whole)}")
     before = len(whole) - len(whole.lstrip())
-    first = at - before + len(said[:start].encode(errors="surrogatepass"))
-    last = len(joined) if end == len(said) else at - before + len(said[:end].encode(errors="surrogatepass"))
-    taken, place = [], 0
-    for text, logprob in spelled:
+    first = at - before + len(answer[:start].encode(errors="surrogatepass"))
+    last = len(joined) if end == len(answer) else at - before + len(answer[:end].encode(errors="surrogatepass"))
+    logprobs, place = [], 0
+    for text, logprob in tokens:
         if (place < last or last == len(joined)) and place + max(len(text), 1) > first:
-            taken.append(logprob)
+            logprobs.append(logprob)
         place += len(text)
-    if not all(-float("inf") < logprob <= _ROUNDING for logprob in taken):
+    if not all(-float("inf") < logprob <= _ROUNDING for logprob in logprobs):
         raise ValueError("a log-probability is no number of 0 or less")
-    return tuple(min(logprob, 0.0) for logprob in taken)
+    return tuple(min(logprob, 0.0) for logprob in logprobs)
 
 
-def _spelled(content: _Content) -> Iterator[tuple[bytes, float]]:
+def _tokens(content: _Content) -> Iterator[tuple[bytes, float]]:
     """Each token's text, and its log-probability."""
     for each in content.content or ():
         try:
@@ -285,8 +315,8 @@ def _spelled(content: _Content) -> Iterator[tuple[bytes, float]]:
 
 
 def _short(text: bytes) -> str:
-    said = text.decode(errors="replace")
-    return repr(said if len(said) <= 40 else f"{said[:40]}…")
+    shown = text.decode(errors="replace")
+    return repr(shown if len(shown) <= 40 else f"{shown[:40]}…")
 
 
 def generations(path: Path, found: Sequence[Any]) -> Recorded:
@@ -301,7 +331,7 @@ def generations(path: Path, found: Sequence[Any]) -> Recorded:
         for item, texts in zip(names[len(found)], found, strict=True):
             yield from ((None, RecordedAnswer(item, "draw", index, text)) for index, text in enumerate(texts))
 
-    return made(path, stem(path), "", answers())
+    return recorded_of(path, stem(path), "", answers())
 
 
 # By the fields that the first record of a file has.

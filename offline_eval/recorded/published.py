@@ -15,7 +15,7 @@ from ...analysis.corpora.benchmarks import Language
 from ...analysis.corpora.mxeval import id_of_task
 from .answers import Fact, Recorded, RecordedAnswer, RecordedError, Step
 from .others import OTHERS, generations
-from .records import document, made, typed
+from .records import document, recorded_of, typed
 
 Answers = Iterator[tuple[int | None, RecordedAnswer]]
 _CODET_PROBLEMS = 164
@@ -45,7 +45,7 @@ def _counterfeits(path: Path) -> Recorded:
             facts: dict[str, Fact] = {name: getattr(row, name) for name in ("pass_rate_base", "pass_rate_plus", "problem_pass_rate")}
             yield number, RecordedAnswer(of, "draw", int(index), row.solution, labels={"tests_pass": row.verdict}, facts=facts)
 
-    return made(path, "counterfeit-cl34b-humaneval", "CodeLlama-34B", answers())
+    return recorded_of(path, "counterfeit-cl34b-humaneval", "CodeLlama-34B", answers())
 
 
 class RoundTrip(msgspec.Struct):
@@ -77,7 +77,7 @@ def _round_trips(path: Path) -> Recorded:
             yield number, program(row.task_id, "rebuild", row.PL_1, row.PL_1_results, same_outcomes=same)
 
     model = _model_in(path, r"IDChain_(.+?)_tmp")
-    return made(path, f"identitychain-{model}" if model else "identitychain", model, answers())
+    return recorded_of(path, f"identitychain-{model}" if model else "identitychain", model, answers())
 
 
 class Cruxeval(msgspec.Struct):
@@ -102,7 +102,7 @@ def _cruxeval(path: Path) -> Recorded:
                 yield None, RecordedAnswer(item, "execute", index, text, labels={"tests_pass": passes})
 
     name = path.name.removesuffix(".gz").removesuffix("_output.json")
-    return made(path, name, name.partition("_temp")[0], answers())
+    return recorded_of(path, name, name.partition("_temp")[0], answers())
 
 
 class CodeT(msgspec.Struct):
@@ -133,7 +133,7 @@ def _codet(path: Path) -> Recorded:
             )
 
     model = _model_in(path, r"HumanEval_([^_]+)_temp[\d.]+")
-    return made(path, f"codet-{model}" if model else "codet", model, answers())
+    return recorded_of(path, f"codet-{model}" if model else "codet", model, answers())
 
 
 class Mxeval(msgspec.Struct):
@@ -160,7 +160,7 @@ def _mxeval(path: Path) -> Recorded:
                 raise RecordedError(path, number, str(error)) from None
             yield number, RecordedAnswer(item, "draw", 0, row.completion)
 
-    return made(path, f"mxeval-{path.name.partition('.')[0]}", "", answers())
+    return recorded_of(path, f"mxeval-{path.name.partition('.')[0]}", "", answers())
 
 
 # By the fields that the first record of a file has: the first kind of which none is missing.

@@ -16,7 +16,7 @@ from .answers import Key, Recorded, RecordedAnswer, RecordedError
 
 AnyRecord = TypeVar("AnyRecord", bound=msgspec.Struct)
 # The longest line of the published sets has half a megabyte. A file that never ends may have no line's end either.
-MAX_LINE = 1 << 26
+MAX_LINE = 1 << 28
 # What reading a file raises that is damaged, or not what its first bytes say.
 UNREADABLE = (OSError, EOFError, zlib.error)
 
@@ -73,9 +73,9 @@ def document(path: Path, kind: type[AnyRecord]) -> AnyRecord:
             raise RecordedError(path, None, f"can't be read: {error}") from None
 
 
-def made(path: Path, name: str, model: str, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> Recorded:
+def recorded_of(path: Path, name: str, model: str, answers: Iterable[tuple[int | None, RecordedAnswer]], failed: int = 0) -> Recorded:
     """The answers of a file, whose source and licence are beside it. Raises RecordedError where two have one key."""
-    return Recorded(name, model, source_of(path), licence_of(path), by_key(path, answers))
+    return Recorded(name, model, source_of(path), licence_of(path), by_key(path, answers), failed=failed)
 
 
 def by_key(path: Path, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> dict[Key, RecordedAnswer]:

@@ -56,7 +56,8 @@ def question_of(study: str, name: str, files: Sequence[AnswerFile], options: Stu
         "seed": options.seed,
         "set": name,
     }
-    return {**question, **recorded_in(files), **options.limited}
+    failed = {"failed": failed} if (failed := sum(each.failed for each in answers)) else {}
+    return {**question, **recorded_in(files), **failed, **options.limited}
 
 
 def recorded_in(files: Sequence[AnswerFile]) -> dict[str, list[str]]:

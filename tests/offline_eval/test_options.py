@@ -60,7 +60,7 @@ _CALIBRATION = [
     (["--set", "humaneval", "--data", "x", "--python", "x"], "--python does nothing for a set of problems, but for --set suites"),
     (["--set", "bugs", "--data", "x"], "--data is of a set of problems: name one with --set"),
     (["--steps", "labels"], "--set projects has no step labels"),
-    (["--code", ".", "--set", "suites"], "--code is of your own folders, instead of a set: leave --set, --data and --recorded out"),
+    (["--code", ".", "--set", "suites"], "--code is of your own folders, instead of a set: leave --set out"),
     (["--code", "nowhere"], "nowhere is not a folder; --code takes the folder of each project"),
     (["--code", ".", "--arms", "no_docstring"], "the arm no_docstring takes the docstrings of Python away"),
 ]

@@ -59,12 +59,14 @@ def test_what_is_no_packed_run_is_refused_and_leaves_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "torn.tar.xz").write_bytes(b"\xfd7zXZ\x00torn")
-    packed(tmp_path / "empty.tar.xz", other=b"")
+    packed(tmp_path / "empty.tar.xz", **{"items.jsonl": b""})
     packed(tmp_path / "out.tar.xz", **{"run.toml": b"", "../../escaped": b"x"})
     packed(tmp_path / "link.tar.xz", **{"run.toml": "/etc/passwd"})
-    for name, reason in (
-        ("torn", "can't be unpacked"), ("empty", "it has no run.toml"), ("out", "'../../escaped'"), ("link", "'run.toml', which is"),
-    ):  # fmt: skip
+    packed(tmp_path / "up.tar.xz", **{"run.toml": b"", "..": "x"})
+    reasons = {
+        "torn": "can't be unpacked", "empty": "it has no run.toml", "out": "'../../escaped'", "link": "'run.toml', which is", "up": "'..'",
+    }  # fmt: skip
+    for name, reason in reasons.items():
         assert main(["eval", "report", f"{name}.tar.xz"]) == 2
         assert reason in capsys.readouterr().err
         assert not (tmp_path / name).exists()

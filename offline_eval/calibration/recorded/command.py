@@ -34,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def refuse_options(arguments: argparse.Namespace) -> None:
     """Raises UsageError for an option that does something for files alone."""
     if named := [name for name in ("data", "limit", "seed", "dry_run", "workers", "ray") if getattr(arguments, name)]:
-        raise UsageError(f"--{named[0].replace('_', '-')} is for files of recorded answers, and {arguments.runs[0]} is none: leave it out")
+        raise UsageError(
+            f"--{named[0].replace('_', '-')} is for files of recorded answers, and {arguments.runs[0]} is not one: leave it out"
+        )
 
 
 def run(arguments: argparse.Namespace, paths: list[Path]) -> None:

@@ -12,7 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -111,7 +111,8 @@ MAX_RESTARTS = 2
 class Unit:
     """A distinct text for a problem. id: of both. draws: how many have it. own_tests: how many the model wrote for the problem.
 
-    measures: of the first of its draws that has log-probabilities. recorded: whether the file says that it passes.
+    measures: those of each draw; none of a draw without log-probabilities or score, or whose text goes on behind the answer. passes, fails:
+    how many draws the file says so of.
     """
 
     id: str
@@ -119,8 +120,9 @@ class Unit:
     text: str
     draws: int = 1
     own_tests: int = 0
-    measures: dict[str, float] = field(default_factory=dict)
-    recorded: bool | None = None
+    measures: tuple[dict[str, float], ...] = ()
+    passes: int = 0
+    fails: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +163,16 @@ def units(drawn: Recorded, asked: Sequence[Problem], own: Mapping[str, Sequence[
             unit = unit_of(problem, answer.text)
             alike.setdefault(unit.id, (unit, []))[1].append(answer)
         for unit, answers in alike.values():
-            measures = next(filter(None, (answer.measures for answer in answers)), {})
+            measures = tuple(drawn.measures_of(answer) if answer.text.rstrip() == unit.text.rstrip() else {} for answer in answers)
             labels = [answer.labels.get("tests_pass") for answer in answers]
-            of_file = next((label for label in labels if label is not None), None)
-            yield replace(unit, draws=len(answers), own_tests=len(own[problem.id]), measures=measures, recorded=of_file)
+            yield replace(
+                unit,
+                draws=len(answers),
+                own_tests=len(own[problem.id]),
+                measures=measures if any(measures) else (),
+                passes=labels.count(True),
+                fails=labels.count(False),
+            )
 
 
 def own_tests_of(written: Recorded | None, asked: Sequence[Problem]) -> dict[str, list[str]]:
@@ -243,10 +251,11 @@ def _own_right(sandbox: PythonSandbox, problem: Problem, program: str, own: Sequ
 def measured(found: Sequence[Unit], labels: Mapping[str, Labelled]) -> list[Measured]:
     """The measures over every draw, duplicates included, as the model draws them.
 
-    Draws whose label is unknown, or that have no label yet, are left out; for the self-test those of problems without own tests, too.
+    Draws whose label is unknown, or that have no label yet, are left out; for the self-test those of problems without own tests, too, and
+    for agreement the only draw of a problem.
     A text that gave no value agrees with its own copies alone.
     """
-    said: dict[str, list[tuple[str, float, bool]]] = {}
+    probabilities: dict[str, list[tuple[str, float, bool]]] = {}
     agreement: list[tuple[str, int, int, bool]] = []
     self_test: list[tuple[str, int, int, bool]] = []
     for problem, of_problem in groupby(found, attrgetter("problem")):
@@ -257,13 +266,14 @@ def measured(found: Sequence[Unit], labels: Mapping[str, Labelled]) -> list[Meas
             alike[outputs] += unit.draws
         for unit, label, outputs in kept:
             right = bool(label.tests_pass)
-            for name in PROBABILITIES.keys() & unit.measures.keys():
-                said.setdefault(name, []).extend([(problem, unit.measures[name], right)] * unit.draws)
-            agreement += [(problem, alike[outputs], draws, right)] * unit.draws
+            for name, value in ((name, each[name]) for each in unit.measures for name in PROBABILITIES.keys() & each.keys()):
+                probabilities.setdefault(name, []).append((problem, value, right))
+            if draws > 1:
+                agreement += [(problem, alike[outputs], draws, right)] * unit.draws
             if unit.own_tests and label.own_right is not None:
-                self_test += [(problem, label.own_right, unit.own_tests, bool(label.tests_pass))] * unit.draws
+                self_test += [(problem, label.own_right, unit.own_tests, right)] * unit.draws
     shares = [_shares(name, rows) for name, rows in (("agreement", agreement), ("self-test", self_test)) if rows]
-    return [*(of_measure(name, said[name]) for name in PROBABILITIES if name in said), *shares]
+    return [*(of_measure(name, probabilities[name]) for name in PROBABILITIES if name in probabilities), *shares]
 
 
 def _shares(name: str, rows: Sequence[tuple[str, int, int, bool]]) -> Measured:

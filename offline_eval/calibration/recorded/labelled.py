@@ -34,7 +34,7 @@ from ...sets.problems import problems
 from ...study import Study, StudyOptions, carry_out
 from ...study_page import page_of
 from .scaling import PROBABILITIES, Measured, of_measure, of_shares
-from .study import Judged, Stream, content_of, suggested
+from .study import Judged, Stream, as_suggestion, content_of, failed_requests, without_measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _content(run: Run) -> StudyContent:
     if question["measure"] == "vote share":
         judged = _votes(_by_file(run.items(BallotItem)))
     else:
-        judged = _scores(_by_file(run.items(AnswerItem)), question["event"], question["unlabelled"])
+        judged = _scores(_by_file(run.items(AnswerItem)), question)
     return content_of(run, question, judged)
 
 
@@ -178,7 +178,7 @@ def _answers(run: Run) -> list[Any]:
     question = run.question(_NEEDED)
     items = run.items(AnswerItem) if question["measure"] != "vote share" else ()
     return [
-        suggested(question["set"], item["id"], item["item"], item["text"], item["measures"], {question["event"]: item["right"]})
+        as_suggestion(question["set"], item["id"], item["item"], item["text"], item["measures"], {question["event"]: item["right"]})
         for item in items
         if item["measures"]
     ]
@@ -229,14 +229,15 @@ def find(options: Options) -> Found:
 
 def _check(file: AnswerFile, items: Sequence[Mapping[str, Any]], event: Event) -> None:
     """Raises UsageError where a file can't say how well a measure tells right answers from wrong ones."""
-    name, how = file.answers.name, "name the benchmark's file with --data, and its programs are run"
+    name = file.answers.name
+    how = "of HumanEval, MBPP and CRUXEval: name the benchmark's file with --data, and the programs are run"
     if not items:
-        raise UsageError(f"no answer of {name} has a label ({event}): {how}")
+        raise UsageError(f"no answer of {name} has a label ({event}). {how.capitalize()}")
     measured = [item for item in items if item["measures"]]
     if not measured:
-        raise UsageError(f"no answer of {name} has log-probabilities or a score, so nothing says how sure the model was. If there are "
-                         f"several answers to a problem, {how}: how many of them agree is a measure, too")  # fmt: skip
-    if len({item["right"] for item in measured}) < 2:
+        raise UsageError(f"no answer of {name} has log-probabilities or a score, so nothing says how sure the model was. With several "
+                         f"answers to a problem {how}: how many of them agree is a measure, too")  # fmt: skip
+    if not any(len({item["right"] for item in measured if name in item["measures"]}) == 2 for name in PROBABILITIES):
         raise UsageError(f"{name} has {len(measured)} answers with a measure and a label {event}: both right and wrong ones are needed")
 
 
@@ -258,18 +259,16 @@ def _items(recorded: Recorded, event: Event, limit: int | None) -> Iterator[dict
     wanted = set(recorded.items()[:limit])
     for answer in recorded.answers.values():
         if answer.item in wanted:
-            score = recorded.confidence(answer)
-            measures = answer.measures if score is None else {**answer.measures, "verbalised": score}
             about = {"file": recorded.name, "id": f"{recorded.name}:{':'.join(map(str, answer.key))}", "item": answer.item}
-            yield {**about, "text": answer.text, "measures": measures, "right": answer.labels.get(event)}
+            yield {**about, "text": answer.text, "measures": recorded.measures_of(answer), "right": answer.labels.get(event)}
 
 
 def _by_file(items: Sequence[AnyOfFile]) -> list[tuple[str, list[AnyOfFile]]]:
     return [(name, list(found)) for name, found in groupby(items, itemgetter("file"))]
 
 
-def _scores(by_file: Sequence[tuple[str, Sequence[AnswerItem]]], event: Event, unlabelled: int) -> Judged:
-    streams, measured = [], list[tuple[str, Measured]]()
+def _scores(by_file: Sequence[tuple[str, Sequence[AnswerItem]]], question: Mapping[str, Any]) -> Judged:
+    streams, measured, event, unlabelled = [], list[tuple[str, Measured]](), question["event"], question["unlabelled"]
     for name, items in by_file:
         drawn, right = Counter(item["item"] for item in items), Counter(item["item"] for item in items if item["right"])
         streams.append(Stream(name, list(drawn.values()), [right[item] for item in drawn]))
@@ -282,7 +281,11 @@ def _scores(by_file: Sequence[tuple[str, Sequence[AnswerItem]]], event: Event, u
         streams=streams,
         counts=Table("Answers with a label", ("answers", "problems", "answers", "right"), "lrrr", rows),
         measured=measured,
-        left_out=(f"{counted(unlabelled, 'answer')} without a label.",) if unlabelled else (),
+        left_out=(
+            *((f"{counted(unlabelled, 'answer')} without a label.",) if unlabelled else ()),
+            *without_measure(sum(not item["measures"] for _, items in by_file for item in items)),
+            *failed_requests(question),
+        ),
     )
 
 

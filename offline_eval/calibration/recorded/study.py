@@ -1,4 +1,4 @@
-"""Recorded answers to functions, labelled here: every distinct program is run, and two measures of it are judged (`draws`).
+"""Recorded answers to functions, labelled here: every distinct program is run, and the measures of it are judged (`draws`).
 
 The items of a run are the distinct texts, each with the number of answers that have it, so that a page can be made from the run alone.
 """
@@ -106,12 +106,14 @@ def _summary(judged: Judged, question: Mapping[str, Any], found: Sequence[tuple[
     opening = f"{first.name} has {answers:,} recorded answers with a label to {problems:,} problems of {question['set']}{share}."
     if not found:
         return opening, "They are too few to say how well a measure tells which are right.", "No score was computed."
-    raw, _, scaled = found[0][1]
-    if raw.intervals.skill is None or scaled.intervals.skill is None:
-        return opening, "All of them are right, or all wrong, so there is nothing to tell apart.", "No score was computed."
-    skill = raw.intervals.skill
+    whole = [scores for _, scores in found if all(one.intervals.skill for one in scores)]
+    if not whole:
+        return opening, "Those with a measure are all right, or all wrong, so there is nothing to tell apart.", "No skill was computed."
+    raw, _, scaled = whole[0]
+    skill, after = raw.intervals.skill, scaled.intervals.skill
+    assert skill is not None
+    assert after is not None
     worse = "worse than" if skill.high < 0 else "better than" if skill.low > 0 else "not shown to be better than"
-    after = scaled.intervals.skill
     gain = "better than" if after.low > 0 else "worse than" if after.high < 0 else "not shown to be better than"
     return (
         opening,
@@ -169,7 +171,7 @@ def _content(run: Run) -> StudyContent:
     return content_of(run, run.question(_NEEDED), _judged(run, found, labels))
 
 
-def suggested(
+def as_suggestion(
     of: str, name: str, problem: str, text: str, measures: Mapping[str, float], labels: Mapping[str, bool | None]
 ) -> dict[str, Any]:
     """An answer as a study of suggestions has it, so that it makes a sample. of: the set, which is the sample's task."""
@@ -188,10 +190,10 @@ def _answers(run: Run) -> list[Any]:
     """Each draw with log-probabilities, as a suggestion of its problem."""
     of, passes = run.question(_NEEDED)["set"], run.by_id(LABELS, "tests_pass")
     return [
-        suggested(of, f"{unit.id}:{draw}", unit.problem, unit.text, unit.measures, {"tests_pass": passes.get(unit.id)})
+        as_suggestion(of, f"{unit.id}:{draw}", unit.problem, unit.text, measures, {"tests_pass": passes.get(unit.id)})
         for unit in run.items(Unit)
-        if unit.measures
-        for draw in range(unit.draws)
+        for draw, measures in enumerate(unit.measures)
+        if measures
     ]
 
 
@@ -269,7 +271,8 @@ def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Jud
     drawn = [sum(unit.draws for unit in group if unit.id in known) for group in by_problem]
     right = [sum(unit.draws for unit in group if known.get(unit.id)) for group in by_problem]
     draws = sum(unit.draws for unit in found)
-    differ = sum(unit.draws for unit in found if unit.recorded is not None and known.get(unit.id) is (not unit.recorded))
+    differ = sum(unit.fails if known[unit.id] else unit.passes for unit in found if unit.id in known)
+    unmeasured = sum(unit.draws - sum(map(bool, unit.measures)) for unit in found) if any(unit.measures for unit in found) else 0
     tested = {unit.problem: unit.own_tests for unit in found if unit.own_tests}
     rows = (
         ("problems", question["problems"]),
@@ -280,25 +283,39 @@ def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Jud
         ("problems with right and wrong answers", sum(0 < c < n for n, c in zip(drawn, right, strict=True))),
         ("problems without a right answer", sum(n > 0 == c for n, c in zip(drawn, right, strict=True))),
         ("the model's own tests", sum(tested.values())),
-        *((("labels of the file that differ", differ),) if any(unit.recorded is not None for unit in found) else ()),
+        *((("labels of the file that differ", differ),) if any(unit.passes or unit.fails for unit in found) else ()),
     )
     return Judged(
         event="tests_pass",
         streams=(Stream(name, drawn, right),),
         counts=Table("The stream of answers as the model gave them", ("what", "number"), "lr", tuple((what, f"{n:,}") for what, n in rows)),
         measured=[(name, each) for each in measured(found, labels)],
-        left_out=tuple(_left_out(question, len(by_problem), draws - sum(drawn), len(by_problem) - len(tested) if tested else 0)),
+        left_out=tuple(
+            _left_out(question, len(by_problem), draws - sum(drawn), len(by_problem) - len(tested) if tested else 0, unmeasured)
+        ),
     )
 
 
-def _left_out(question: dict[str, Any], answered: int, unlabelled: int, untested: int) -> list[str]:
+def _left_out(question: dict[str, Any], answered: int, unlabelled: int, untested: int, unmeasured: int) -> list[str]:
     said = [
         (question["problems"] - answered, "problem without a recorded answer", "problems without a recorded answer"),
         (question["unasked"], "recorded answer to another problem", "recorded answers to other problems"),
         (unlabelled, "answer without a label: not run yet, or the test can't decide", "answers without a label: not run yet, or undecided"),
         (untested, "problem without a test of the model's own", "problems without a test of the model's own: no self-test there"),
     ]
-    return [f"{n:,} {one if n == 1 else many}." for n, one, many in said if n]
+    return [*(f"{n:,} {one if n == 1 else many}." for n, one, many in said if n), *without_measure(unmeasured), *failed_requests(question)]
+
+
+def without_measure(answers: int) -> Iterator[str]:
+    """How many answers no measure is of, for people."""
+    if answers:
+        yield f"{counted(answers, 'answer')} without log-probabilities of the program, or a score: among the answers, but in no score."
+
+
+def failed_requests(question: Mapping[str, Any]) -> Iterator[str]:
+    """How many requests got no answer, for people."""
+    if failed := question.get("failed"):
+        yield f"{counted(failed, 'request')} without an answer, as the file says."
 
 
 def tell_recorded(options: Options) -> None:

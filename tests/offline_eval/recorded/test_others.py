@@ -89,8 +89,10 @@ def test_a_log_of_inspect_has_an_answer_for_each_epoch_and_none_where_the_sample
     failed = sample("HumanEval/0", 3, "", "I") | {"error": {"message": "sandbox"}}
     path = written(tmp_path / "log.json", log(sample("HumanEval/0", 1, said, "C"), sample("HumanEval/0", 2, BODY, 0), failed), indent=2)
     found = recorded(path)
-    assert (found.name, found.model) == ("humaneval", "some/m")
+    assert (found.name, found.model, found.failed) == ("humaneval", "some/m", 1)
     assert drawn(found, "HumanEval/0") == [(PROGRAM, True), (BODY, False)]
+    late = sample("HumanEval/0", 1, "", "I") | {"error": {"message": "sandbox"}}
+    assert drawn(recorded(written(path, log(late, sample("HumanEval/0", 2, BODY, "C")))), "HumanEval/0") == [(BODY, True)]
     assert drawn(recorded(written(path, log(sample(7, 1, BODY, "N")))), "7") == [(BODY, None)]
 
 
@@ -111,15 +113,37 @@ def test_only_the_tokens_of_the_program_and_those_that_ended_it_are_measured(tmp
     told = [(answer.text, answer.logprobs) for answer in found.of("HumanEval/0", "draw")]
     assert told == [(PROGRAM, (-1.0, -2.0)), ("y", (-1.0, -0.5)), (" é", (0.0,))]
     assert (found.model, drawn(found, "HumanEval/1"), drawn(found, "HumanEval/2")) == ("some-7b", [("z", None), ("", None)], [])
+    assert found.failed == 1
     measures = found.of("HumanEval/0", "draw")[0].measures
     assert (measures["total_logprob"], measures["token_count"], measures["length"]) == (-3.0, 2.0, len(PROGRAM))
     assert found.of("HumanEval/1", "draw")[0].measures == {}
 
 
 @pytest.mark.parametrize(
+    ("choice", "program"),
+    [
+        (chat("```bash\npip install x\n```\n```python\ny\n```"), "y\n"),
+        (chat("```\ny\n```"), "y\n"),
+        (chat("```python\ny"), "y"),
+        (chat([{"type": "reasoning", "text": "hm"}, {"type": "text", "text": "y"}, {"type": "text", "text": None}]), "y"),  # type: ignore[arg-type]
+        ({"text": "    return x\n\n```python\nprint(f(3))\n```"}, "    return x\n\n"),
+        ({"text": "```python\ny\n```"}, "y\n"),
+    ],
+)
+def test_the_program_of_a_chat_is_its_block_and_of_a_completion_what_comes_before_one(tmp_path: Path, choice: Any, program: str) -> None:
+    assert drawn(recorded(written(tmp_path / "batch.jsonl", batch("A", choice))), "A") == [(program, None)]
+
+
+def test_an_answer_whose_tokens_spell_another_text_has_no_measure(tmp_path: Path) -> None:
+    rows = [batch("A", chat("x", ("y", -1.0))), batch("B", chat("x", ("x", -1.0)))]
+    found = recorded(written(tmp_path / "batch.jsonl", *rows))
+    assert [found.of(item, "draw")[0].logprobs for item in "AB"] == [None, (-1.0,)]
+
+
+@pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([batch("HumanEval/0", chat("x", ("y", -1.0)))], "1: HumanEval/0: its log-probabilities are of another text: 'y', and"),
+        ([batch("HumanEval/0", chat("x", ("y", -1.0)))], "HumanEval/0: its log-probabilities are of another text: 'y', and"),
         ([batch("HumanEval/0", chat("x", ("x", 0.5)))], "a log-probability is no number of 0 or less"),
         ([batch("A", {"text": "x", "logprobs": {"tokens": ["x"], "token_logprobs": []}})], "1 tokens and 0 log-probabilities"),
         ([batch("A", {"text": "x", "logprobs": {"tokens": ["x"], "token_logprobs": [None]}})], "leave echo out"),

@@ -91,3 +91,18 @@ def test_draws_that_give_the_same_agree_and_what_gives_nothing_agrees_with_its_c
     some = {key: label for key, label in labels.items() if label.tests_pass}
     agreement, _ = measured(found_in(asked, TESTS), some)
     assert (agreement.right.tolist(), agreement.raw.tolist()) == ([True] * 4, [1.0] * 4), "without a label it is left out, and not wrong"
+
+
+def test_each_draw_has_its_own_measures_and_none_where_its_text_was_cut(asked: list[Problem]) -> None:
+    texts, logprobs = [RIGHT, RIGHT, RIGHT, RIGHT + "\nprint(1)\n"], [(-0.1,), (-0.2,), None, (-9.0,)]
+    made = [
+        RecordedAnswer("HumanEval/0", "draw", n, text, each, score=0.5 if n == 2 else None, labels={"tests_pass": n == 0 or None})
+        for n, (text, each) in enumerate(zip(texts, logprobs, strict=True))
+    ]
+    drawn = Recorded("", "", "", "", {answer.key: answer for answer in made})
+    (unit,) = units(drawn, asked, own_tests_of(None, asked))
+    assert [each.get("total_logprob", each.get("verbalised")) for each in unit.measures] == [-0.1, -0.2, 0.5, None]
+    assert (unit.draws, unit.passes, unit.fails) == (4, 1, 0)
+    label = Labelled(unit.id, unit.problem, True, "", "", "x", 1, 1, None)
+    found = measured([unit], {unit.id: label})
+    assert [(each.name, len(each.right)) for each in found] == [("p_tot", 2), ("p_avg", 2), ("verbalised", 1), ("agreement", 4)]

@@ -177,7 +177,12 @@ def test_log_probabilities_of_a_file_are_measures_and_make_samples(tmp_path: Pat
     path = tmp_path / "some.answers.jsonl"
     made = [
         RecordedAnswer(
-            f"I/{n % 8}", "draw", n // 8, f"{n}" if n else "", () if n == 0 else (-0.1 * (n % 4), -0.2), labels={"tests_pass": n % 4 < 2}
+            f"I/{n % 8}",
+            "draw",
+            n // 8,
+            f"{n}" if n else "",
+            () if n == 0 else (-0.1 * (n % 4), -0.2),
+            labels={"tests_pass": 0 < n % 4 < 3},
         )
         for n in range(48)
     ]
