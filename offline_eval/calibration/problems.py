@@ -151,7 +151,10 @@ def _generations(asked: OpenModel[int], problem: Problem, timings: dict[str, flo
     (task,) = study.prompts
     shown = gap_of(problem, task, study.settings)
     for each, record in drawn_at(shown, asked.model, asked.wanted, asked.memory.at(shown), study.questions, timings):
-        exact = None if each.inserted is None else is_exact(problem, each.inserted)
+        if not each.generation.text.strip():
+            # no text is an answer, too, and a wrong one
+            record["inserted"] = ""
+        exact = None if record["inserted"] is None else is_exact(problem, record["inserted"])
         labels = {"exact_match": exact, "tests_pass": True if exact and problem.test else None}
         name = generation_id(f"{problem.id}:{problem.set}", each.drawn.rank)
         yield {"id": name, "task": problem.set, "truth": shown.truth, "labels": labels, **record}

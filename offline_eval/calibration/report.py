@@ -281,7 +281,7 @@ def write_report(run: Run, results: Results, lost: int, *, as_json: bool, facts:
             for line in _by_language(results.samples[task], event):
                 to_stderr(line)
     made = [one for answer in results.answers for one in answer["generations"]]
-    blank = sum(not one["text"].strip() for one in made)
+    blank = sum(one["inserted"] is None and not one["text"].strip() for one in made)
     hidden = sum(one["inserted"] is None for one in made) - blank
     to_stderr(f"{blank} of {len(made)} generations had no text, and {hidden} would be hidden by the editor; they make no sample")
     if unknown := sum(all(sample.labels[event] is None for event in events) for sample in samples):

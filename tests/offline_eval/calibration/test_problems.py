@@ -80,6 +80,13 @@ def test_functions_are_completed_and_judged_by_their_tests(options: Options, cap
     assert {item["id"] for item in run.items(dict)} == {f"HumanEval/{n}" for n in range(3)}
 
 
+def test_an_answer_without_text_is_one_that_fails(options: Options, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    silent = write_tiny_gguf(tmp_path / "silent.gguf", scripted(END.encode(), prompt=b"\n    ", context_length=2048))
+    run = run_problems(replace(options, choice=ModelChoice(str(silent))))
+    assert [sample.labels["tests_pass"] for sample in samples_of(run)] == [False] * 3
+    assert "3 labelled suggestions of 3 projects, passes tests 0.0%" in capsys.readouterr().err
+
+
 def test_the_model_is_asked_about_its_answers_and_alternatives_have_their_rank(options: Options, tmp_path: Path) -> None:
     roomy = write_tiny_gguf(tmp_path / "roomy.gguf", TinyModel(context_length=2048))
     run = run_problems(replace(options, choice=ModelChoice(str(roomy)), reflective=True, alternatives=3, limit=1))
