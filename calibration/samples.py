@@ -112,13 +112,13 @@ def write_samples(path: Path, samples: Iterable[Sample], *, private: bool = Fals
             out.write(line + b"\n")
 
 
-def read_samples(paths: Path | Sequence[Path]) -> list[Sample]:
+def read_samples(paths: Path | str | Sequence[Path]) -> list[Sample]:
     """All samples of the files, in order.
 
     Raises SampleError if a file can't be read or is not UTF-8, a line is bad JSON or of another schema, a field is missing, unknown or of
     the wrong type, a measure is not a finite number, a label is not true, false or null, or an id occurs twice for one model.
     """
-    files = [paths] if isinstance(paths, Path) else paths
+    files = [Path(paths)] if isinstance(paths, Path | str) else paths
     samples: list[Sample] = []
     seen: set[tuple[str, str]] = set()
     for path in files:

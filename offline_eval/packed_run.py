@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import re
+import shutil
 import tarfile
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +17,7 @@ SUFFIX = ".tar.xz"
 _NAME = re.compile(r"[a-z_]{1,40}\.(toml|json|jsonl)")
 _MADE_AGAIN = {GENERATIONS, TIMINGS, WANTED}
 # A file may come from anywhere, and unpack to far more than it has.
-_MAX_BYTES = 1 << 30
+_MAX_BYTES = 1 << 28
 
 
 def check_pack(run: Run, path: Path) -> None:
@@ -39,13 +40,14 @@ def pack(run: Run, path: Path) -> None:
 
 def unpack(path: Path, folder: Path) -> Run:
     """The run of a packed file, in a folder that is new, or that the same file was unpacked into before. Raises RunError."""
-    found, size = dict[str, bytes](), 0
+    found = dict[str, bytes]()
     try:
-        with tarfile.open(path, "r|xz") as archive:
+        with lzma.open(path) as packed:
+            content = packed.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            raise RunError(f"{path} unpacks to more than {_MAX_BYTES >> 20} MiB: no run does")
+        with tarfile.open(fileobj=BytesIO(content), mode="r:") as archive:
             for member in archive:
-                size += member.size
-                if size > _MAX_BYTES:
-                    raise RunError(f"{path} unpacks to more than {_MAX_BYTES >> 30} GiB: no run does")
                 file = archive.extractfile(member) if member.isfile() and _NAME.fullmatch(member.name) else None
                 if file is None:
                     raise RunError(f"{path} is not a packed run: it has {member.name[:100]!r}, which is no file of one")
@@ -66,4 +68,11 @@ def unpack(path: Path, folder: Path) -> Run:
     for name in sorted(found.keys() - there, key=lambda name: name == RUN):
         with write_atomically(folder / name) as out:
             out.write(found[name])
-    return Run.opened(folder)
+    run = Run.opened(folder)
+    try:
+        run.question()
+    except RunError:
+        if not there:
+            shutil.rmtree(folder)
+        raise
+    return run

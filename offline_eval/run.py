@@ -308,8 +308,9 @@ class Run:
         if hashlib.sha256(content).hexdigest() != self.question(("items",))["items"]:
             raise RunError(f"{path} is not what the run began with: make the run again elsewhere")
         try:
-            return [msgspec.json.decode(line, type=kind) for line in content.splitlines()]
-        except (msgspec.DecodeError, RecursionError) as error:
+            # not by msgspec's own decoder, which refuses half a surrogate pair
+            return [msgspec.convert(json.loads(line), kind) for line in content.splitlines()]
+        except (ValueError, RecursionError) as error:
             raise RunError(f"{path}: not the items of this study: {error}") from None
 
     def add_timings(self, step: Step, item: str, timings: Mapping[str, float]) -> None:

@@ -176,6 +176,7 @@ def tail(groups: int) -> float:
 
 def checked_groups(groups: NDArray[np.integer], samples: NDArray[np.generic]) -> NDArray[np.intp]:
     """The groups (n,) of samples (n,), numbered from 0 without a gap. Raises ValueError for any others, and for fewer than two."""
+    groups = np.asarray(groups)
     if groups.shape != samples.shape or groups.dtype.kind not in "iu" or groups.min() < 0:
         raise ValueError("groups are one integer from 0 per sample")
     sizes = np.bincount(groups)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -15,6 +16,7 @@ from ..errors import UsageError
 
 Step = Literal["draw", "test", "judge", "execute", "repair", "describe", "rebuild", "pair", "translate"]
 STEPS: tuple[Step, ...] = get_args(Step)
+Form = Literal["answer", "program", "completion"]
 Fact = bool | int | float | str | None
 Key = tuple[str, str, int]
 
@@ -34,6 +36,7 @@ class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     index: its number, from 0. `item`, `step` and `index` together are used once.
     text: as it came. logprobs: of its tokens, in nats, none above 0. stopped_by: why the model ended, in its server's words.
     score: a confidence that the answer tells, on the scale of the file.
+    form: of a draw. A `program` is run as it is, a `completion` behind the problem's prompt; an `answer` as far as it answers the problem.
     labels: by event what is published of the text, or of the judged text. facts: what else is published. Neither is ever a measure.
     """
 
@@ -41,11 +44,12 @@ class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
     step: Step
     index: Annotated[int, msgspec.Meta(ge=0)]
     text: str
-    logprobs: tuple[Annotated[float, msgspec.Meta(le=0)], ...] | None = None
+    logprobs: tuple[Annotated[float, msgspec.Meta(ge=-1e9, le=0)], ...] | None = None
     stopped_by: str = ""
     score: float | None = None
     labels: dict[Literal["exact_match", "tests_pass", "kept"], bool | None] = {}
     facts: dict[str, Fact] = {}
+    form: Form = "answer"
 
     @property
     def measures(self) -> dict[str, float]:
@@ -61,7 +65,7 @@ class RecordedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
         return self.item, self.step, self.index
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recorded:
     """A file of recorded answers.
 
@@ -83,10 +87,14 @@ class Recorded:
         return answer.measures if score is None else {**answer.measures, "verbalised": score}
 
     def of(self, item: str, step: Step) -> list[RecordedAnswer]:
-        """The answers to one question, by index, up to the first that is missing."""
-        found: list[RecordedAnswer] = []
-        while answer := self.answers.get((item, step, len(found))):
-            found.append(answer)
+        """The answers to one question, by index."""
+        return self._by_question.get((item, step), [])
+
+    @cached_property
+    def _by_question(self) -> dict[tuple[str, Step], list[RecordedAnswer]]:
+        found: dict[tuple[str, Step], list[RecordedAnswer]] = {}
+        for answer in sorted(self.answers.values(), key=lambda answer: answer.index):
+            found.setdefault((answer.item, answer.step), []).append(answer)
         return found
 
     def items(self) -> list[str]:

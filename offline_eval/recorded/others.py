@@ -14,19 +14,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from .answers import Fact, Recorded, RecordedAnswer, RecordedError
+from .answers import Fact, Form, Recorded, RecordedAnswer, RecordedError
 from .records import document, recorded_of, stem, typed
 
 Answers = Iterator[tuple[int | None, RecordedAnswer]]
-_FENCES = [re.compile(rf"```{language}\n(.*?)(?:```|\Z)", re.DOTALL) for language in ("(?:python|py|python3)", r"[\w+-]*")]
+_FENCES = [
+    re.compile(rf"^[ \t]*(```+|~~~+){language}[^\n`]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+    for language in (r"[ \t]*\{?(?:python|py)3?\b", "")
+]
+# What a reasoning model thinks is no part of its answer.
+_THOUGHT = "</think>"
+# Lists of programs in other languages have as many problems.
+_PYTHON = re.compile(r"(humaneval\w*|multiple)-(?!py)")
 # A float32 may be so far above 0.
-_ROUNDING = 1e-6
+_ROUNDING, _LOWEST = 1e-6, -1e9
 # The problems of MBPP that bigcode's harness asks about.
 _MBPP = range(11, 511)
 
@@ -36,6 +43,7 @@ class Solution(msgspec.Struct):
 
     task_id: str
     solution: str
+    passed: bool | None = None
 
 
 class Completion(msgspec.Struct):
@@ -43,14 +51,16 @@ class Completion(msgspec.Struct):
 
     task_id: str
     completion: str
+    passed: bool | None = None
 
 
 def _samples(path: Path, kind: type[Solution] | type[Completion]) -> Recorded:
     def answers() -> Answers:
         of = Counter[str]()
         for number, row in typed(path, kind):
-            text = row.solution if isinstance(row, Solution) else row.completion
-            yield number, RecordedAnswer(_item(path, number, row.task_id), "draw", of[row.task_id], text)
+            text, form = (row.solution, "program") if isinstance(row, Solution) else (row.completion, "completion")
+            labels = {} if row.passed is None else {"tests_pass": row.passed}
+            yield number, _draw(_item(path, number, row.task_id), of[row.task_id], text, form, labels)  # type: ignore[arg-type]
             of[row.task_id] += 1
 
     return recorded_of(path, stem(path), _model_of_evalplus(path), answers())
@@ -75,7 +85,7 @@ def _results(path: Path) -> Recorded:
         for item, rows in document(path, Results).eval.items():
             for index, row in enumerate(rows):
                 passes = row.base_status == "pass" and row.plus_status in ("pass", None)
-                yield None, RecordedAnswer(_item(path, None, item), "draw", index, row.solution, labels={"tests_pass": passes})
+                yield None, _draw(_item(path, None, item), index, row.solution, "program", {"tests_pass": passes})
 
     return recorded_of(path, stem(path), _model_of_evalplus(path), answers())
 
@@ -94,10 +104,11 @@ class Logged(msgspec.Struct):
 
 def _log_samples(path: Path) -> Recorded:
     def answers() -> Answers:
-        seen, of_filter = set[int](), None
-        for number, row in typed(path, Logged):
-            of_filter = row.filter if of_filter is None else of_filter
-            if row.filter != of_filter:
+        rows, seen = list(typed(path, Logged)), set[int]()
+        # of several filters the one that was scored
+        scored = next((row.filter for _, row in rows if row.humaneval is not None or row.mbpp is not None), rows[0][1].filter)
+        for number, row in rows:
+            if row.filter != scored:
                 continue
             if row.doc_id in seen:
                 raise RecordedError(path, number, f"doc_id {row.doc_id} is there already: name one file of one evaluation")
@@ -110,10 +121,7 @@ def _log_samples(path: Path) -> Recorded:
             score = row.humaneval if row.mbpp is None else row.mbpp
             passes = bool(score) if len(texts) == 1 and score in (0, 1) else None
             for index, text in enumerate(texts):
-                yield (
-                    number,
-                    RecordedAnswer(f"Mbpp/{task}" if isinstance(task, int) else task, "draw", index, text, labels={"tests_pass": passes}),
-                )
+                yield number, _draw(f"Mbpp/{task}" if isinstance(task, int) else task, index, text, "program", {"tests_pass": passes})
 
     folder = path.resolve().parent.name
     return recorded_of(path, stem(path), folder.replace("__", "/") if "__" in folder else "", answers())
@@ -167,26 +175,28 @@ class Log(msgspec.Struct):
     version: int
     status: str
     eval: dict[str, Any]
-    samples: list[_Sample]
+    samples: list[_Sample] | None = None
 
 
-_RIGHT = {"C": True, "I": False, 1: True, 0: False}
+_RIGHT: dict[str | bool, bool] = {"C": True, "I": False, True: True, False: False}
 
 
 def _log(path: Path) -> Recorded:
     log = document(path, Log)
-    task, of = str(log.eval.get("task", stem(path))), Counter[str]()
+    task, of, samples = str(log.eval.get("task", stem(path))), Counter[str](), log.samples or []
+    if not samples:
+        raise RecordedError(path, None, "a log without samples: log them, or name the whole log")
 
     def answers() -> Answers:
-        for sample in log.samples:
+        for sample in samples:
             item = f"Mbpp/{sample.id}" if isinstance(sample.id, int) and "mbpp" in task else str(sample.id)
             values = [score.value for score in (sample.scores or {}).values()]
-            right = next((_RIGHT[value] for value in values if isinstance(value, str | int | float) and value in _RIGHT), None)
+            right = next((_RIGHT[value] for value in values if isinstance(value, str | bool) and value in _RIGHT), None)
             for index, choice in enumerate(sample.output.choices if sample.error is None else ()):
                 yield None, _answer(item, of[item], choice, right if index == 0 else None)
                 of[item] += 1
 
-    failed = sum(sample.error is not None for sample in log.samples)
+    failed = sum(sample.error is not None for sample in samples)
     return _checked(path, recorded_of(path, task, str(log.eval.get("model", "")), answers(), failed))
 
 
@@ -260,7 +270,7 @@ def _answer(item: str, index: int, choice: _Choice, right: bool | None = None) -
     start, end = _program(text, chat=choice.message is not None)
     facts: dict[str, Fact] = {}
     try:
-        logprobs = _logprobs(text, start, end, choice.logprobs)
+        logprobs = _logprobs(text, start, end, choice.logprobs) if text[start:end].strip() else None
     except ValueError as error:
         logprobs, facts = None, {_UNUSABLE: str(error)}
     stopped = choice.stop_reason if choice.finish_reason is None else choice.finish_reason
@@ -270,10 +280,11 @@ def _answer(item: str, index: int, choice: _Choice, right: bool | None = None) -
 
 def _program(text: str, *, chat: bool) -> tuple[int, int]:
     """Where the program begins and ends."""
+    start = text.rfind(_THOUGHT) + len(_THOUGHT) if _THOUGHT in text else 0
     if chat or text.lstrip().startswith("```"):
-        return next((found.span(1) for fence in _FENCES if (found := fence.search(text))), (0, len(text)))
-    end = text.find("```")
-    return 0, len(text) if end < 0 else end
+        return next((found.span(2) for fence in _FENCES if (found := fence.search(text, start))), (start, len(text)))
+    end = text.find("```", start)
+    return start, len(text) if end < 0 else end
 
 
 def _logprobs(answer: str, start: int, end: int, content: _Content | None) -> tuple[float, ...] | None:
@@ -293,8 +304,8 @@ def _logprobs(answer: str, start: int, end: int, content: _Content | None) -> tu
         if (place < last or last == len(joined)) and place + max(len(text), 1) > first:
             logprobs.append(logprob)
         place += len(text)
-    if not all(-float("inf") < logprob <= _ROUNDING for logprob in logprobs):
-        raise ValueError("a log-probability is no number of 0 or less")
+    if not all(_LOWEST <= logprob <= _ROUNDING for logprob in logprobs):
+        raise ValueError(f"a log-probability is no number from {_LOWEST:g} to 0")
     return tuple(min(logprob, 0.0) for logprob in logprobs)
 
 
@@ -319,8 +330,11 @@ def _short(text: bytes) -> str:
     return repr(shown if len(shown) <= 40 else f"{shown[:40]}…")
 
 
-def generations(path: Path, found: Sequence[Any]) -> Recorded:
+def generations(path: Path) -> Recorded:
     """github.com/bigcode-project/bigcode-evaluation-harness: a list of programs for each problem, which its place alone names."""
+    found = document(path, list)
+    if _PYTHON.search(path.name):
+        raise RecordedError(path, None, "programs in another language than Python, by its name: they can't be run here")
     names = {164: [f"HumanEval/{n}" for n in range(164)], len(_MBPP): [f"Mbpp/{n}" for n in _MBPP]}
     if len(found) not in names:
         raise RecordedError(path, None, f"lists of programs for {len(found)} problems: HumanEval has 164 and MBPP {len(_MBPP)}")
@@ -329,7 +343,7 @@ def generations(path: Path, found: Sequence[Any]) -> Recorded:
 
     def answers() -> Answers:
         for item, texts in zip(names[len(found)], found, strict=True):
-            yield from ((None, RecordedAnswer(item, "draw", index, text)) for index, text in enumerate(texts))
+            yield from ((None, _draw(item, index, text, "program")) for index, text in enumerate(texts))
 
     return recorded_of(path, stem(path), "", answers())
 
@@ -349,6 +363,10 @@ def _model_of_evalplus(path: Path) -> str:
     """Its files are named by the model, the backend and the temperature."""
     found = re.match(r"(.+)_[a-z]+_temp_", path.name)
     return found[1].replace("--", "/") if found else ""
+
+
+def _draw(item: str, index: int, text: str, form: Form, labels: Mapping[Any, bool | None] | None = None) -> RecordedAnswer:
+    return RecordedAnswer(item, "draw", index, text, labels=dict(labels or {}), form=form)
 
 
 def _item(path: Path, number: int | None, name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -177,7 +176,7 @@ PUBLISHED: dict[type[msgspec.Struct], Callable[[Path], Recorded]] = {
 def reader_of(first: Any) -> Callable[[Path], Recorded] | None:
     """What reads a file with this first record, or this document; None for no known one."""
     if isinstance(first, list):
-        return partial(generations, found=first)
+        return generations
     return next(
         (read for kind, read in PUBLISHED.items() if first.keys() >= {each.encode_name for each in fields(kind) if each.required}), None
     )

@@ -15,6 +15,7 @@ import msgspec
 from .answers import Key, Recorded, RecordedAnswer, RecordedError
 
 AnyRecord = TypeVar("AnyRecord", bound=msgspec.Struct)
+AnyDocument = TypeVar("AnyDocument")
 # The longest line of the published sets has half a megabyte. A file that never ends may have no line's end either.
 MAX_LINE = 1 << 28
 # What reading a file raises that is damaged, or not what its first bytes say.
@@ -25,8 +26,10 @@ def opened(path: Path) -> BinaryIO:
     """The file's bytes, unpacked. Raises RecordedError."""
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        return cast(BinaryIO, gzip.open(path)) if packed else path.open("rb")
+            magic = file.read(2)
+        if magic == b"PK":
+            raise RecordedError(path, None, "a zip archive: of inspect_ai's logs JSON is read (inspect log convert --to json)")
+        return cast(BinaryIO, gzip.open(path)) if magic == b"\x1f\x8b" else path.open("rb")
     except OSError as error:
         raise RecordedError(path, None, f"can't be read: {error.strerror}") from None
 
@@ -54,7 +57,7 @@ def typed(path: Path, kind: type[AnyRecord]) -> Iterator[tuple[int, AnyRecord]]:
         yield number, converted(path, number, record, kind)
 
 
-def converted(path: Path, number: int | None, record: Any, kind: type[AnyRecord]) -> AnyRecord:
+def converted(path: Path, number: int | None, record: Any, kind: type[AnyDocument]) -> AnyDocument:
     """A record of a line, or of the whole file. Raises RecordedError."""
     try:
         return msgspec.convert(record, kind)
@@ -62,7 +65,7 @@ def converted(path: Path, number: int | None, record: Any, kind: type[AnyRecord]
         raise RecordedError(path, number, f"not as the records of this set: {error}") from None
 
 
-def document(path: Path, kind: type[AnyRecord]) -> AnyRecord:
+def document(path: Path, kind: type[AnyDocument]) -> AnyDocument:
     """The whole file as one record. Raises RecordedError."""
     with opened(path) as file:
         try:

@@ -28,7 +28,7 @@ from ....analysis.sandbox.judging.python import PythonSandbox
 from ....analysis.sandbox.judging.result import ProgramOutcome, Result
 from ....calibration.fitting.folds import numbered
 from ...answers import text_id
-from ...recorded.answers import Recorded, RecordedAnswer
+from ...recorded.answers import Form, Recorded, RecordedAnswer
 from ...recorded.formats import recorded
 from ...sets.problem import Problem
 from ...sets.problems import problems
@@ -123,6 +123,7 @@ class Unit:
     measures: tuple[dict[str, float], ...] = ()
     passes: int = 0
     fails: int = 0
+    form: Form = "answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +150,19 @@ class Labelled:
     plus_inputs: int = 0
 
 
-def unit_of(problem: Problem, text: str) -> Unit:
-    """The unit of a draw: its text as far as it answers the problem."""
-    cut = problem.cut(text)
-    return Unit(text_id(problem.id, cut), problem.id, cut)
+def unit_of(problem: Problem, text: str, form: Form = "answer") -> Unit:
+    """The unit of a draw: of an answer its text as far as it answers the problem."""
+    cut = problem.cut(text) if form == "answer" else text
+    return Unit(text_id(problem.id, cut), problem.id, cut, form=form)
+
+
+def program_of(problem: Problem, unit: Unit) -> str:
+    """What is run. A whole program in an answer has the imports of the prompt that it answers."""
+    if unit.form != "answer":
+        return unit.text if unit.form == "program" else problem.prompt + unit.text
+    program = problem.program(unit.text)
+    imports = [line for line in problem.prompt.splitlines(keepends=True) if line.startswith(("import ", "from "))]
+    return program if program.startswith(problem.prompt) else "".join([*imports, program])
 
 
 def units(drawn: Recorded, asked: Sequence[Problem], own: Mapping[str, Sequence[str]]) -> Iterator[Unit]:
@@ -160,7 +170,7 @@ def units(drawn: Recorded, asked: Sequence[Problem], own: Mapping[str, Sequence[
     for problem in asked:
         alike: dict[str, tuple[Unit, list[RecordedAnswer]]] = {}
         for answer in drawn.of(problem.id, "draw"):
-            unit = unit_of(problem, answer.text)
+            unit = unit_of(problem, answer.text, answer.form)
             alike.setdefault(unit.id, (unit, []))[1].append(answer)
         for unit, answers in alike.values():
             measures = tuple(drawn.measures_of(answer) if answer.text.rstrip() == unit.text.rstrip() else {} for answer in answers)
@@ -206,7 +216,7 @@ def labelling(asked: Sequence[Problem], own: Mapping[str, Sequence[str]], sandbo
 
     def label(unit: Unit) -> Labelled:
         problem = by_id[unit.problem]
-        program = problem.program(unit.text)
+        program = program_of(problem, unit)
         result = sandbox.check(program, problem.counting_test, problem.entry_point)
         digest, _, marks = result.report.partition(" ")
         made = Labelled(

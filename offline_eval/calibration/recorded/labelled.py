@@ -230,13 +230,13 @@ def find(options: Options) -> Found:
 def _check(file: AnswerFile, items: Sequence[Mapping[str, Any]], event: Event) -> None:
     """Raises UsageError where a file can't say how well a measure tells right answers from wrong ones."""
     name = file.answers.name
-    how = "of HumanEval, MBPP and CRUXEval: name the benchmark's file with --data, and the programs are run"
+    how = "name the benchmark's file with --data (HumanEval, MBPP, CRUXEval), and the programs are run"
     if not items:
-        raise UsageError(f"no answer of {name} has a label ({event}). {how.capitalize()}")
+        raise UsageError(f"no answer of {name} has a label ({event}): {how}")
     measured = [item for item in items if item["measures"]]
     if not measured:
         raise UsageError(f"no answer of {name} has log-probabilities or a score, so nothing says how sure the model was. With several "
-                         f"answers to a problem {how}: how many of them agree is a measure, too")  # fmt: skip
+                         f"answers to a problem, {how}: how many of them agree is a measure, too")  # fmt: skip
     if not any(len({item["right"] for item in measured if name in item["measures"]}) == 2 for name in PROBABILITIES):
         raise UsageError(f"{name} has {len(measured)} answers with a measure and a label {event}: both right and wrong ones are needed")
 
@@ -257,8 +257,10 @@ def _event(files: Sequence[AnswerFile]) -> Event:
 
 def _items(recorded: Recorded, event: Event, limit: int | None) -> Iterator[dict[str, Any]]:
     wanted = set(recorded.items()[:limit])
+    # a file may have the model's judgements beside its programs: these are one thing, and those another
+    draws = any(answer.step == "draw" and recorded.measures_of(answer) for answer in recorded.answers.values())
     for answer in recorded.answers.values():
-        if answer.item in wanted:
+        if answer.item in wanted and (answer.step == "draw" or not draws):
             about = {"file": recorded.name, "id": f"{recorded.name}:{':'.join(map(str, answer.key))}", "item": answer.item}
             yield {**about, "text": answer.text, "measures": recorded.measures_of(answer), "right": answer.labels.get(event)}
 

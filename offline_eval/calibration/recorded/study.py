@@ -34,7 +34,7 @@ from ...sets.problem import Problem
 from ...sets.problems import countable_problems
 from ...study import Study, StudyOptions, Work, carry_out
 from ...study_page import again, page_of, the_paper
-from .draws import Labelled, Unit, measured, own_tests_of, start, units
+from .draws import Labelled, Unit, measured, own_tests_of, program_of, start, units
 from .scaling import Measured, Scores, all_scores
 
 PASS_AT = (1, 5, 10, 100)
@@ -103,7 +103,7 @@ def _summary(judged: Judged, question: Mapping[str, Any], found: Sequence[tuple[
     first = judged.streams[0]
     answers, right, problems = sum(first.drawn), sum(first.right), len(first.drawn)
     share = f", and {right / answers:.1%} are right ({EVENT_WORDS[judged.event]})" if answers else ""
-    opening = f"{first.name} has {answers:,} recorded answers with a label to {problems:,} problems of {question['set']}{share}."
+    opening = f"{first.name} has {counted(answers, 'recorded answer')} with a label to {counted(problems, 'problem')} of {question['set']}{share}."
     if not found:
         return opening, "They are too few to say how well a measure tells which are right.", "No score was computed."
     whole = [scores for _, scores in found if all(one.intervals.skill for one in scores)]
@@ -325,7 +325,7 @@ def tell_recorded(options: Options) -> None:
     own = sum({unit.problem: unit.own_tests for unit in found.units}.values())
     by_id = {problem.id: problem for problem in found.problems}
     first = found.units[0]
-    example = by_id[first.problem].program(first.text)
+    example = program_of(by_id[first.problem], first)
     most = len(found.units) * (1 + (1 + MAX_RESTARTS if own else 0))
     plan = {
         "set": options.set,

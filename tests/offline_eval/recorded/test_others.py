@@ -61,7 +61,9 @@ def test_samples_of_evalplus_are_numbered_by_problem_and_its_results_have_labels
     name = "Qwen--Qwen2.5-Coder_vllm_temp_0.0.jsonl"
     found = recorded(written(tmp_path / name, *({"task_id": f"HumanEval/{n % 2}", "solution": PROGRAM * n} for n in range(3))))
     assert (found.model, drawn(found, "HumanEval/0")) == ("Qwen/Qwen2.5-Coder", [("", None), (PROGRAM * 2, None)])
-    assert drawn(recorded(written(tmp_path / "a.jsonl", {"task_id": "Mbpp/2", "completion": BODY, "_identifier": "x"})), "Mbpp/2")
+    completed = recorded(written(tmp_path / "a.jsonl", {"task_id": "Mbpp/2", "completion": BODY, "result": "passed", "passed": True}))
+    assert drawn(completed, "Mbpp/2") == [(BODY, True)]
+    assert [each.of(item, "draw")[0].form for each, item in ((found, "HumanEval/0"), (completed, "Mbpp/2"))] == ["program", "completion"]
     rows = [{"task_id": "Mbpp/2", "solution": PROGRAM, "base_status": base, "plus_status": plus, "base_fail_tests": []}
             for base, plus in (("pass", "pass"), ("pass", "fail"), ("pass", None))]  # fmt: skip
     results = recorded(written(tmp_path / "eval_results.json", {"date": "d", "hash": "h", "eval": {"Mbpp/2": rows}}, indent=1))
@@ -72,6 +74,7 @@ def test_logged_samples_of_the_harness_are_what_it_tested(tmp_path: Path) -> Non
     folder = tmp_path / "Qwen__Qwen2.5-Coder"
     folder.mkdir()
     rows = [
+        logged(0, [BODY], {"task_id": "HumanEval/0"}) | {"filter": "none"},
         logged(0, [[PROGRAM]], {"task_id": "HumanEval/0"}, **{"pass@1": 1.0}),
         logged(1, [[PROGRAM, BODY]], {"task_id": "HumanEval/1"}, **{"pass@1": 0.5}),
         logged(2, [PROGRAM], {"task_id": 11, "test_list": []}, pass_at_1=0.0),
@@ -87,7 +90,7 @@ def test_logged_samples_of_the_harness_are_what_it_tested(tmp_path: Path) -> Non
 def test_a_log_of_inspect_has_an_answer_for_each_epoch_and_none_where_the_sample_failed(tmp_path: Path) -> None:
     said = f"Here:\n```python\n{PROGRAM}```\nDone."
     failed = sample("HumanEval/0", 3, "", "I") | {"error": {"message": "sandbox"}}
-    path = written(tmp_path / "log.json", log(sample("HumanEval/0", 1, said, "C"), sample("HumanEval/0", 2, BODY, 0), failed), indent=2)
+    path = written(tmp_path / "log.json", log(sample("HumanEval/0", 1, said, "C"), sample("HumanEval/0", 2, BODY, False), failed), indent=2)
     found = recorded(path)
     assert (found.name, found.model, found.failed) == ("humaneval", "some/m", 1)
     assert drawn(found, "HumanEval/0") == [(PROGRAM, True), (BODY, False)]
@@ -99,12 +102,14 @@ def test_a_log_of_inspect_has_an_answer_for_each_epoch_and_none_where_the_sample
 def test_programs_of_bigcode_are_named_by_their_place(tmp_path: Path) -> None:
     assert drawn(recorded(written(tmp_path / "g.json", [[f"{n}"] for n in range(164)])), "HumanEval/163") == [("163", None)]
     assert drawn(recorded(written(tmp_path / "g.json", [[f"{n}"] for n in range(500)])), "Mbpp/510") == [("499", None)]
+    with pytest.raises(RecordedError, match="in another language than Python"):
+        recorded(written(tmp_path / "generations_humanevalsynthesize-js.json", [[f"{n}"] for n in range(164)]))
 
 
 def test_only_the_tokens_of_the_program_and_those_that_ended_it_are_measured(tmp_path: Path) -> None:
-    fenced = [("Sure", -9.0), ("```python\n", -8.0), ("def f", -1.0), ("(x):\n    return x\n", -2.0), ("```", -7.0), ("<eos>", -6.0)]
+    fenced = [("Sure\n", -9.0), ("```python\n", -8.0), ("def f", -1.0), ("(x):\n    return x\n", -2.0), ("```", -7.0), ("<eos>", -6.0)]
     rows = [
-        batch("HumanEval/0#1", chat("Sure```python\n" + PROGRAM + "```", *fenced), chat("y", ("y", -1.0), ("<eos>", -0.5))),
+        batch("HumanEval/0#1", chat("Sure\n```python\n" + PROGRAM + "```", *fenced), chat("y", ("y", -1.0), ("<eos>", -0.5))),
         batch("HumanEval/0#2", {"text": " é", "logprobs": {"tokens": [" é"], "token_logprobs": [1e-7]}}),
         batch("HumanEval/1", chat("z"), chat(None)),  # type: ignore[arg-type]
         batch("HumanEval/2", chat("lost"), status=500),
@@ -117,6 +122,8 @@ def test_only_the_tokens_of_the_program_and_those_that_ended_it_are_measured(tmp
     measures = found.of("HumanEval/0", "draw")[0].measures
     assert (measures["total_logprob"], measures["token_count"], measures["length"]) == (-3.0, 2.0, len(PROGRAM))
     assert found.of("HumanEval/1", "draw")[0].measures == {}
+    thinking = recorded(written(tmp_path / "batch.jsonl", batch("A", chat("<think>hm</think>", ("<think>hm</think>", -1.0))), rows[0]))
+    assert thinking.of("A", "draw")[0].measures == {}, "nothing was answered"
 
 
 @pytest.mark.parametrize(
@@ -124,6 +131,10 @@ def test_only_the_tokens_of_the_program_and_those_that_ended_it_are_measured(tmp
     [
         (chat("```bash\npip install x\n```\n```python\ny\n```"), "y\n"),
         (chat("```\ny\n```"), "y\n"),
+        (chat("~~~python\ny\n~~~"), "y\n"),
+        (chat("``` python title=a.py\r\ny\n```"), "y\n"),
+        (chat("```{python}\ny\n```"), "y\n"),
+        (chat("<think>\n```python\nno\n```\n</think>\n```py\ny\n```"), "y\n"),
         (chat("```python\ny"), "y"),
         (chat([{"type": "reasoning", "text": "hm"}, {"type": "text", "text": "y"}, {"type": "text", "text": None}]), "y"),  # type: ignore[arg-type]
         ({"text": "    return x\n\n```python\nprint(f(3))\n```"}, "    return x\n\n"),
@@ -144,7 +155,7 @@ def test_an_answer_whose_tokens_spell_another_text_has_no_measure(tmp_path: Path
     ("rows", "reason"),
     [
         ([batch("HumanEval/0", chat("x", ("y", -1.0)))], "HumanEval/0: its log-probabilities are of another text: 'y', and"),
-        ([batch("HumanEval/0", chat("x", ("x", 0.5)))], "a log-probability is no number of 0 or less"),
+        ([batch("HumanEval/0", chat("x", ("x", 0.5)))], "a log-probability is no number from -1e+09 to 0"),
         ([batch("A", {"text": "x", "logprobs": {"tokens": ["x"], "token_logprobs": []}})], "1 tokens and 0 log-probabilities"),
         ([batch("A", {"text": "x", "logprobs": {"tokens": ["x"], "token_logprobs": [None]}})], "leave echo out"),
         ([batch("A"), batch("A")], "2: the custom_id 'A' is there already"),
@@ -154,6 +165,8 @@ def test_an_answer_whose_tokens_spell_another_text_has_no_measure(tmp_path: Path
         ([[["x"]] * 7], "lists of programs for 7 problems: HumanEval has 164 and MBPP 500"),
         ([{"task_id": "", "solution": ""}], "1: the name of the problem is empty"),
         ([log({"id": 1})], "not as the records of this set"),
+        ([log() | {"samples": None}], "a log without samples"),
+        ([[["x"]] * 164] * 2, "not JSON: Extra data"),
     ],
 )  # fmt: skip
 def test_what_can_not_be_read_is_refused_with_its_place_and_the_reason(tmp_path: Path, rows: list[Any], reason: str) -> None:

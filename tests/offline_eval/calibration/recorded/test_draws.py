@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from assay.analysis.sandbox.judging.python import PythonSandbox
-from assay.offline_eval.calibration.recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, unit_of, units
+from assay.offline_eval.calibration.recorded.draws import Labelled, Unit, labelling, measured, own_tests_of, program_of, unit_of, units
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.sets.problem import Problem
 from assay.offline_eval.sets.problems import problems
@@ -106,3 +107,14 @@ def test_each_draw_has_its_own_measures_and_none_where_its_text_was_cut(asked: l
     label = Labelled(unit.id, unit.problem, True, "", "", "x", 1, 1, None)
     found = measured([unit], {unit.id: label})
     assert [(each.name, len(each.right)) for each in found] == [("p_tot", 2), ("p_avg", 2), ("verbalised", 1), ("agreement", 4)]
+
+
+def test_a_program_runs_as_it_is_a_completion_behind_its_prompt_and_an_answer_with_the_imports_of_its_prompt(asked: list[Problem]) -> None:
+    (problem,) = asked
+    alike, tail = "half = lambda x: x // 2\n", "    return helper(x)\n\ndef helper(x):\n    return x // 2\n"
+    program, completion = unit_of(problem, alike, "program"), unit_of(problem, tail, "completion")
+    assert (program_of(problem, program), program_of(problem, completion)) == (alike, problem.prompt + tail)
+    imports = replace(problem, prompt="from typing import List\n\n" + problem.prompt)
+    whole = "def half(x: List) -> int:\n    return 1\n"
+    assert program_of(imports, unit_of(imports, whole)) == "from typing import List\n" + whole
+    assert program_of(problem, unit_of(problem, RIGHT)) == problem.program(RIGHT)

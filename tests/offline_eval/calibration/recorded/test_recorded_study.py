@@ -228,3 +228,10 @@ def test_options_for_files_are_refused_for_a_run(tmp_path: Path, capsys: pytest.
     (tmp_path / "a.jsonl").write_text('{"task_id": "LCB/1", "solution": ""}\n')
     assert main(["eval", "report", str(tmp_path / "a.jsonl"), "--data", "x", "--out", str(tmp_path / "run")]) == 2
     assert "its problems, such as LCB/1, are of no set that is run here" in capsys.readouterr().err
+
+
+def test_half_a_surrogate_pair_in_an_answer_is_kept(tmp_path: Path) -> None:
+    made = [RecordedAnswer("I/0", "draw", n, "\ud83d", (-0.1,), labels={"tests_pass": n > 1}) for n in range(4)]
+    write(tmp_path / "a.jsonl", Recorded("some", "", "", "", {answer.key: answer for answer in made}))
+    assert main(["eval", "report", str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "run")]) == 0
+    assert main(["eval", "report", str(tmp_path / "run")]) == 0
