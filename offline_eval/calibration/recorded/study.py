@@ -103,7 +103,8 @@ def _summary(judged: Judged, question: Mapping[str, Any], found: Sequence[tuple[
     first = judged.streams[0]
     answers, right, problems = sum(first.drawn), sum(first.right), len(first.drawn)
     share = f", and {right / answers:.1%} are right ({EVENT_WORDS[judged.event]})" if answers else ""
-    opening = f"{first.name} has {counted(answers, 'recorded answer')} with a label to {counted(problems, 'problem')} of {question['set']}{share}."
+    labelled = f"{counted(answers, 'recorded answer')} with a label to {counted(problems, 'problem')} of {question['set']}"
+    opening = f"{first.name} has {labelled}{share}."
     if not found:
         return opening, "They are too few to say how well a measure tells which are right.", "No score was computed."
     whole = [scores for _, scores in found if all(one.intervals.skill for one in scores)]
