@@ -221,10 +221,11 @@ STEPS = (
     Step(
         "tests_pass/complete",
         (
-            "assay eval calibration --out $self/suites --set suites --older $models_any/older --per-project 30 --workers 2 "
+            "python -m training.remake.newer_lines $self",
+            "assay eval calibration --out $self/suites --set suites --older $self/older --per-project 30 --workers 2 "
             "--python $python312",
         ),
-        minutes=35, needs=("models/any",), code=_TESTED, programs=("python312",),
+        minutes=35, code=(*_TESTED, "training/remake/newer_lines.py"), programs=("python312",),
     ),
     Step(
         "tests_pass/arms",
@@ -261,8 +262,8 @@ STEPS = (
         "models/tests_pass",
         # Whole lines have no number, because skill is not shown.
         (
-            "assay eval calibration --model qwen2.5-coder-0.5b --set suites --older $models_any/older --per-project 15 --workers 2 "
-            "--python $python312 --out $self/suites",
+            "assay eval calibration --model qwen2.5-coder-0.5b --set suites --older $tests_pass_complete/older --per-project 15 "
+            "--workers 2 --python $python312 --out $self/suites",
             *(
                 f"assay calibrate fit $self/suites/samples/{task}.jsonl --event tests_pass --features free --map platt --keep-folds "
                 f"--out calibration/shipped/tests_pass-{task}-qwen2.5-coder-0.5b.json"
@@ -270,7 +271,7 @@ STEPS = (
             ),
         ),
         minutes=90,
-        needs=("models/any",),
+        needs=("tests_pass/complete",),
         files=_shipped(*(f"tests_pass-{task}-qwen2.5-coder-0.5b" for task in ("line_rest", "line_middle"))),
         code=(*_TESTED, *_FITS),
         programs=("python312",),

@@ -34,7 +34,7 @@ def test_several_runs_make_a_table_of_generators_and_evaluators(tmp_path: Path, 
         run_problems(replace(first, out=tmp_path / "d", set=texts))
     assert main(["eval", "report", *(str(tmp_path / name) for name in "ad"), "--out", str(tmp_path / "none")]) == 0
     assert not [name for name in figures_of(tmp_path / "none") if name.startswith("HD/")]
-    for names, message in (("aa", "is named twice"), ("az", "z is not a run")):
+    for names, message in (("aa", "is named twice"), ("az", "z: no such file or folder")):
         assert main(["eval", "report", *(str(tmp_path / name) for name in names)]) != 0
         assert message in capsys.readouterr().err
     assert main(["eval", "report", *(str(tmp_path / name) for name in "abc"), "--out", str(tmp_path / "all")]) == 0
