@@ -280,11 +280,15 @@ def _answer(item: str, index: int, choice: _Choice, right: bool | None = None) -
 
 def _program(text: str, *, chat: bool) -> tuple[int, int]:
     """Where the program begins and ends."""
-    start = text.rfind(_THOUGHT) + len(_THOUGHT) if _THOUGHT in text else 0
+    start = _behind_thought(text)
     if chat or text.lstrip().startswith("```"):
         return next((found.span(2) for fence in _FENCES if (found := fence.search(text, start))), (start, len(text)))
     end = text.find("```", start)
     return start, len(text) if end < 0 else end
+
+
+def _behind_thought(text: str) -> int:
+    return text.rfind(_THOUGHT) + len(_THOUGHT) if _THOUGHT in text else 0
 
 
 def _logprobs(answer: str, start: int, end: int, content: _Content | None) -> tuple[float, ...] | None:
@@ -293,8 +297,10 @@ def _logprobs(answer: str, start: int, end: int, content: _Content | None) -> tu
     if not tokens:
         return None
     joined, whole = b"".join(text for text, _ in tokens), answer.encode(errors="surrogatepass")
-    at = joined.find(whole.strip())
-    if at < 0 or joined[:at].strip():
+    # a server may part the thought from the answer, and not from the tokens
+    thought = 0 if _THOUGHT in answer else _behind_thought(joined.decode("latin-1"))
+    at = joined.find(whole.strip(), thought)
+    if at < 0 or joined[thought:at].strip():
         raise ValueError(f"its log-probabilities are of another text: {_short(joined)}, and the text is {_short(whole)}")
     before = len(whole) - len(whole.lstrip())
     first = at - before + len(answer[:start].encode(errors="surrogatepass"))

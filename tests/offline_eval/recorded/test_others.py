@@ -146,9 +146,10 @@ def test_the_program_of_a_chat_is_its_block_and_of_a_completion_what_comes_befor
 
 
 def test_an_answer_whose_tokens_spell_another_text_has_no_measure(tmp_path: Path) -> None:
-    rows = [batch("A", chat("x", ("y", -1.0))), batch("B", chat("x", ("x", -1.0)))]
+    thought = chat("x", ("<think>x", -9.0), ("</think>", -8.0), ("x", -2.0))
+    rows = [batch("A", chat("x", ("y", -1.0))), batch("B", chat("x", ("x", -1.0))), batch("C", thought)]
     found = recorded(written(tmp_path / "batch.jsonl", *rows))
-    assert [found.of(item, "draw")[0].logprobs for item in "AB"] == [None, (-1.0,)]
+    assert [found.of(item, "draw")[0].logprobs for item in "ABC"] == [None, (-1.0,), (-2.0,)]
 
 
 @pytest.mark.parametrize(
