@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..offline_eval.calibration.recorded import command as of_files
+from ..offline_eval.calibration.recorded import command as recorded_files
 from ..offline_eval.command import Command, add_pool_options, commands
 from .exit_codes import DONE, UsageError
 from .options import Register, Subparsers, command_parser, group_parser, model_choice, set_run
@@ -19,7 +19,7 @@ def register(commands: Subparsers) -> None:
     parser = command_parser(
         actions,
         "report",
-        "report on answers that any tool recorded, or on a run again; or compare runs",
+        "report on recorded answers, make a run's report again, or compare runs",
         "FILE: outputs of EvalPlus, lm-evaluation-harness (--log_samples), inspect_ai, bigcode's harness, batches of OpenAI or vLLM, "
         "published sets, or your own (assay/answers/1). No model is asked: measures come from the file's log-probabilities, labels from "
         "the benchmark's tests or the file, and the page says how well the first tell the second, as they are and scaled. One run: its "
@@ -34,7 +34,7 @@ def register(commands: Subparsers) -> None:
         "or for a packed run (default: its name)",
     )  # fmt: skip
     parser.add_argument("--pack", metavar="RUN.tar.xz", type=Path, help="also pack the run, to publish or send it")
-    of_files.add_arguments(parser)
+    recorded_files.add_arguments(parser)
     set_run(parser, report, "json")
 
 
@@ -62,9 +62,9 @@ def report(arguments: argparse.Namespace) -> int:
     if arguments.pack and (others or packed or first.is_file()):
         raise UsageError("--pack is for the folder of one run: leave it out")
     if not packed and any(path.is_file() for path in arguments.runs):
-        of_files.run(arguments, arguments.runs)
+        recorded_files.run(arguments, arguments.runs)
         return DONE
-    of_files.refuse_options(arguments)
+    recorded_files.refuse_options(arguments)
     if others:
         if packed or any(path.name.endswith(SUFFIX) for path in others):
             raise UsageError("packed runs are compared once each is unpacked: report on each alone first, then on their folders")

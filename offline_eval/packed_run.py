@@ -59,10 +59,10 @@ def unpack(path: Path, folder: Path) -> Run:
     if folder.exists() and not folder.is_dir():
         raise RunError(f"{folder} is not a folder: name another with --out")
     there = {each.name for each in folder.iterdir()} if folder.exists() else set()
-    # what a killed unpacking left is part of the same
+    # an interrupted unpacking leaves some of these files
     same = all((folder / name).is_file() and (folder / name).read_bytes() == found[name] for name in there & found.keys())
     if not same or (RUN not in there and not there <= found.keys()):
-        raise RunError(f"{folder} holds something else than {path}: name another folder with --out")
+        raise RunError(f"{folder} holds something other than {path}: name another folder with --out")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # run.toml last: a folder without it is no run
     for name in sorted(found.keys() - there, key=lambda name: name == RUN):

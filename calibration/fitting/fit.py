@@ -84,7 +84,7 @@ class Fit:
     notes: tuple[str, ...]
 
     def kept_folds(self) -> Folds:
-        """For each project the map that did not see it. Raises FitError where something else than projects was held out together."""
+        """For each project the map that did not see it. Raises FitError where something other than projects was held out together."""
         if (by := self.calibrator.fitted_on.grouped_by) != "project":
             raise FitError(
                 f"folds can't be kept: held out by {by}, each map has seen something of every project; samples of {MIN_GROUPS} projects or "

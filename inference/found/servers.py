@@ -1,6 +1,6 @@
 """Servers of models that run on this machine, asked on their usual ports: only on the loopback.
 
-Ports (docs/model_server.md of each): Ollama 11434 (envconfig/config.go), LM Studio 1234 (lmstudio.ai/docs/app/api), llama-server 8080
+Ports (the documentation of each): Ollama 11434 (envconfig/config.go), LM Studio 1234 (lmstudio.ai/docs/app/api), llama-server 8080
 (tools/server/README.md), vLLM 8000 (docs.vllm.ai, OpenAI-compatible server).
 """
 

@@ -333,7 +333,7 @@ class Connection:
         try:
             yield
         except MALFORMED as error:
-            raise BadAnswer(self.where, path, f"something else than it promises ({self.quoted(repr(error))})") from None
+            raise BadAnswer(self.where, path, f"something other than it promises ({self.quoted(repr(error))})") from None
 
     @contextlib.contextmanager
     def _cut_off(self, path: str) -> Iterator[None]:

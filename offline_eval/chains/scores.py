@@ -14,9 +14,9 @@ from ...calibration.fitting.folds import numbered
 from ...calibration.metrics.groups import jackknife, mean_share
 from ...calibration.report.cells import Cell, PaperValue, Row
 from ...calibration.report.paper_claims import MAX_UNREADABLE
-from ..counterfeit.shares import mean_cell, share
 from ..progress import counted
 from ..run import Run, Step
+from ..shares import mean_cell, share
 from ..study_page import lost_items
 from .chain import ANSWERS, DESCRIPTIONS, Answer, AnyItem, Item, to_label
 

@@ -7,7 +7,7 @@
     bigcode's harness        generations.json
 
 A text is the program that the tool tested. Of a chat that is the first fenced block of Python, else the first one, else all; of a
-completion what comes before a fence. Log-probabilities are those of its tokens alone. An answer whose tokens spell another text has none.
+completion what comes before a fence. Log-probabilities are those of its tokens alone. One whose tokens do not spell its text has none.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from ...calibration.report.cells import Cell, CellTable, Row, with_interval
 from ...calibration.samples import Event, Sample
 from ...suggestion.repair.gathering import by_gain_and_size
 from ...suggestion.repair.localisation import MAX_LINES, TASK, by_spectrum_and_surprise, measures_of_lines
-from ..counterfeit.shares import share
+from ..shares import share
 from .candidates import Attempt, By, first_verified, is_verified, repaired_within, seen_tests
 
 # Only the interval of the calibration error takes resamples, and it is not printed.

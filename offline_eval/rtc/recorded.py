@@ -21,12 +21,12 @@ from ...calibration.report.cells import Cell, CellTable, Row, text_of, with_inte
 from ...calibration.report.paper_claims import Rule, claim_of
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
 from ..chains.copies import is_copy
-from ..counterfeit.shares import share
 from ..errors import UsageError
 from ..plan import tell_study
 from ..progress import counted
 from ..recorded.source import AnswerFile, question_of, read, sources_of
 from ..run import Run
+from ..shares import share
 from ..study import Study, StudyOptions, carry_out
 from ..study_page import again, page_of, the_paper
 from .tables import paper

@@ -14,7 +14,7 @@ from ...calibration.metrics.correlations import MIN_PAIRS, Correlations, correla
 from ...calibration.metrics.groups import difference
 from ...calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
 from ..chains.scores import EXACT, UNREADABLE, Column, Scored, apart, cells_of_row, row_of
-from ..counterfeit.shares import mean_cell
+from ..shares import mean_cell
 from ..side_by_side import Number
 from ..study_page import Paper, paper_of
 from .items import Item

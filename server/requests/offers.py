@@ -68,7 +68,7 @@ class Offers:
 _MAX_KNOWN = 200
 # Characters before a generation that tell its place.
 _TAIL = 200
-# What stands behind the cursor once an editor has put it there is taken from the end of a generation (`rest.py`).
+# What stands behind the cursor once an editor has put it there is taken from the end of a generation (`suggestion/remainder.py`).
 _CLOSED_BY_EDITORS = ")]}>\"'` \t\n"
 
 

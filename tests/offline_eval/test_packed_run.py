@@ -76,7 +76,7 @@ def test_what_is_no_packed_run_is_refused_and_leaves_nothing(
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("kept")
     assert main(["eval", "report", "some.tar.xz", "--out", "other"]) == 2
-    assert "holds something else than some.tar.xz" in capsys.readouterr().err
+    assert "holds something other than some.tar.xz" in capsys.readouterr().err
     assert files_of(tmp_path / "other") == {"mine.txt": b"kept"}
 
 

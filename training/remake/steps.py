@@ -260,7 +260,7 @@ STEPS = (
     ),
     Step(
         "models/tests_pass",
-        # Whole lines have no number, because skill is not shown.
+        # Whole lines have no calibrator: no skill is shown.
         (
             "assay eval calibration --model qwen2.5-coder-0.5b --set suites --older $tests_pass_complete/older --per-project 15 "
             "--workers 2 --python $python312 --out $self/suites",

@@ -25,7 +25,7 @@ from ....calibration.report.cells import Cell, CellTable, Row, with_interval
 from ....calibration.report.plots import Picture, panel, svg
 from ....calibration.samples import Sample
 from ....calibration.validation.catcode_facts import LineFact, PlaceFact, VariantFact
-from ...counterfeit.shares import mean_cell, share
+from ...shares import mean_cell, share
 from .rewrites import MAX_CHAIN, ON_LINE, WRONG, Outcome
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from ....calibration.report.blocks import Block, Bullets, Table
 from ....calibration.report.cells import Cell, CellTable, Row, text_of
 from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section, StudyContent
-from ...counterfeit.shares import BY
 from ...errors import StudyError
 from ...progress import counted
 from ...run import Run
+from ...shares import BY
 from ...side_by_side import Number, by_model, models_section
 from ...study_page import again_of, write_comparison
 from ..paper import paper

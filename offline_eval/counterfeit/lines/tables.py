@@ -15,9 +15,9 @@ from ....calibration.arrays import Floats
 from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import within_auc
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
+from ...shares import correlation_cell, log_odds_cell, mean_cell, of_two_classes, share, two_classes
 from ..classes import CLASSES, RULES, Class, buckets_of, class_of
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation, of_generators, repaired, wins
-from ..shares import correlation_cell, log_odds_cell, mean_cell, of_two_classes, share, two_classes
 from .texts import BY, Gap, Text, distinct
 
 # Of the paper's benchmarks the one whose numbers stand beside ours.

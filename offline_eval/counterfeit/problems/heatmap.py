@@ -14,9 +14,9 @@ from ...asked_model import names_in_forms
 from ...errors import StudyError
 from ...progress import counted
 from ...run import Run
+from ...shares import mean_cell
 from ...study_page import again_of, cells_of, write_comparison
 from ..paper import paper
-from ..shares import mean_cell
 from .asking import JUDGE, JUDGE_REASONING
 from .derived import judgements_of
 from .judgements import Judgement, by_way

@@ -10,9 +10,9 @@ from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import within_auc
 from ....calibration.report.blocks import Table
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row, with_interval
+from ...shares import BY, correlation_cell, difference_cell, log_odds_cell, mean_cell, share, two_classes
 from ..classes import buckets_of
 from ..paper import called_correct, judged, log_odds_of_being_called_correct, median_correlation
-from ..shares import BY, correlation_cell, difference_cell, log_odds_cell, mean_cell, share, two_classes
 from .programs import Program, rates_of
 
 # How a program was judged, as people are told.

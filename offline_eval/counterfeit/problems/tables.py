@@ -12,9 +12,9 @@ import numpy as np
 from ....calibration.fitting.folds import numbered
 from ....calibration.metrics.groups import within_auc
 from ....calibration.report.cells import Cell, CellTable, Row, with_interval
+from ...shares import BY, correlation_cell, difference_cell, mean_cell, share, two_classes
 from ..classes import CLASSES, Class, buckets_of
 from ..paper import executed, median_correlation, of_generators, repaired, wins
-from ..shares import BY, correlation_cell, difference_cell, mean_cell, share, two_classes
 from .judgements import unreadable_cell
 from .programs import RULES, SAID, Drawn, Program, Rule, class_of, pass_at_1, rates_of
 

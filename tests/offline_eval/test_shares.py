@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from assay.calibration.report.cells import text_of
-from assay.offline_eval.counterfeit.shares import share
+from assay.offline_eval.shares import share
 
 
 def test_a_value_that_is_not_measured_counts_for_nothing() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ...calibration.fitting.folds import numbered
-from ...calibration.metrics.groups import correlation, difference, jackknife, log_odds_ratio, mean_share
-from ...calibration.metrics.groups import mean as mean_of
-from ...calibration.metrics.intervals import on_logit_scale
-from ...calibration.report.cells import Cell, PaperValue, with_interval
+from ..calibration.fitting.folds import numbered
+from ..calibration.metrics.groups import correlation, difference, jackknife, log_odds_ratio, mean_share
+from ..calibration.metrics.groups import mean as mean_of
+from ..calibration.metrics.intervals import on_logit_scale
+from ..calibration.report.cells import Cell, PaperValue, with_interval
 
 BY = "problem"
 Paper = tuple[PaperValue, ...]
