@@ -38,7 +38,7 @@ def test_an_actor_imports_nothing_of_the_current_folder(cluster: str, tmp_path: 
 
 def test_an_actor_that_dies_or_hangs_is_replaced_and_only_what_kills_every_actor_or_raises_is_lost(cluster: str, tmp_path: Path) -> None:
     start = Squares(tmp_path, dies_once=frozenset({3}), dies_always=frozenset({2}), raises=frozenset({4}), hangs_once=frozenset({1}))
-    found = {each.item: each for each in run(start, range(6), cluster, workers=2, max_item_s=6)}
+    found = {each.item: each for each in run(start, range(6), cluster, workers=2, max_item_s=20)}
     assert {n: each.answer for n, each in found.items() if not each.lost} == {n: n * n for n in (0, 1, 3, 5)}
     assert {n for n, each in found.items() if each.lost} == {2, 4}
     assert found[2].lost.startswith("its worker died (3 times)")
