@@ -28,10 +28,13 @@ def borders(pieces: Pieces, text: str) -> set[int]:
 @example(prefix="x:\n\t", following="")
 @example(prefix="x:\n    ", following="  ")
 @example(prefix="=𝄞𝄞𝄞𝄞", following="")
+@example(prefix="\r\t", following="\r")
 def test_the_last_pre_token_of_a_prefix_begins_at_a_border_of_any_text_that_goes_on(pieces: Pieces, prefix: str, following: str) -> None:
     start = last_pre_token(prefix, pieces)
     too_long = start > 0 and sum(map(cost, prefix[start - 1 :].encode())) > MAX_HELD
-    assert too_long or start in borders(pieces, prefix + following)
+    # One pre-token reaches over all blank lines, but a cursor behind an indentation expects a word.
+    stays_blank = prefix[start:].isspace() and prefix[:start].endswith(("\r", "\n")) and following.lstrip(" \t").startswith(("\r", "\n"))
+    assert too_long or stays_blank or start in borders(pieces, prefix + following)
     assert start < len(prefix) or not prefix
 
 
