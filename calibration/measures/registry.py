@@ -93,6 +93,8 @@ MEASURES: dict[str, Measure] = {
         Measure("verbalised", "reflective", 4, "logit_of_percent", 1, "itself", "probability", "what it answers, asked for a percentage"),
         Measure("ask_true", "reflective", 1, "logit_of_exp", 1, "exp", "nats", "log p_B, p_B = P(True), summed over its spellings"),
         Measure("ask_true_normalised", "reflective", 1, "identity", 1, "sigmoid", "nats", "log odds of p_NB, log P(True) - log P(False)"),
+        Measure("ask_chat", "reflective", 1, "logit", 1, "itself", "probability", "P(True) / (P(True) + P(False)), asked in words"),
+        Measure("ask_shots", "reflective", 1, "logit", 1, "itself", "probability", "the same, behind the nearest other answers and theirs"),
     )
 }
 

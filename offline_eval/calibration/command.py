@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         seed_of="the draw of functions, lines and places, and of the report's folds",
         most="150, of suites and packages 60, of bugs 20",
-        steps=("answers", "labels"),
+        steps=("answers", "labels", "shots"),
         python="with --set suites or bugs: the Python that the tests' environments are made with",
     )
     parser.add_argument(
@@ -74,6 +74,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reflective", action="store_true",
         help="also ask the model, which must not be the embedded one, about each of its answers, for the measures ask_true and verbalised",
+    )  # fmt: skip
+    parser.add_argument(
+        "--shots", metavar="N", type=positive,
+        help="also ask the model, which must not be the embedded one, in words whether each of its answers is right, alone (ask_chat) and "
+        "behind its N nearest other answers with what came of them (ask_shots)",
     )  # fmt: skip
     parser.add_argument(
         "--alternatives", metavar="N", type=positive,
@@ -109,6 +114,10 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     if "labels" in arguments.steps and (sort in ("projects", "packages", "code") or arguments.set == "defects4j"):
         named = "--code" if sort == "code" else f"--set {arguments.set}"
         raise UsageError(f"{named} has no step labels: nothing is run there, and exact matches are known with the answers")
+    if "shots" in arguments.steps and arguments.shots is None:
+        raise UsageError("the step shots needs --shots N, how many examples it shows")
+    if arguments.shots and arguments.arms and "docstring" not in arguments.arms:
+        raise UsageError("--shots asks about files as they are, the arm docstring: name it with --arms, too")
     pool = checked_pool(arguments)
     if sort in _OF_LINES:
         _run_lines(arguments, choice, pool)

@@ -21,7 +21,7 @@ from ...inference.completion.settings import Settings
 from ...inference.completion.task import Task
 from ...suggestion.memory.scope import Scope
 from ..answers import Answer
-from ..asked_line import Asking, OpenModel, drawn_at, generation_id, label_id
+from ..asked_line import EVENT, Asking, OpenModel, drawn_at, generation_id, label_id
 from ..calibration.study import calls_of, words_of
 from ..model import StudyModel, model_of
 from ..plan import tell_study
@@ -33,6 +33,7 @@ from ..sets.problem import Problem
 from ..sets.problems import problems
 from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
+from .shots import SHOTS, Shots, Shown, shots_of, shown_answers, with_shots, words_of_shots
 
 # The sandbox ends a program long before; a worker that takes so long for one text hangs.
 MAX_TEXT_S = 600.0
@@ -44,7 +45,11 @@ LABELS = Step("labels", "text", Label)
 
 
 def _answers(run: Run) -> list[Any]:
-    """Each problem's generations, with what the tests said."""
+    """Each problem's generations, with what the tests said, and the model in words."""
+    return with_shots(run, _labelled(run))
+
+
+def _labelled(run: Run) -> list[Any]:
     said = run.by_id(LABELS, "tests_pass")
     answers = run.records(ANSWERS).read()
     for answer in answers:
@@ -59,7 +64,7 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
     write_report(run, results, STUDY.lost(run), as_json=as_json, facts=(_GROUPS,))
 
 
-STUDY = Study("problems", (ANSWERS, LABELS), ("set",), _report, answers=_answers)
+STUDY = Study("problems", (ANSWERS, LABELS, SHOTS), ("set",), _report, answers=_answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +74,7 @@ class Options(StudyOptions):
     set: str
     data: Path
     reflective: bool = False
+    shots: int | None = None
     alternatives: int = 1
     memory: Scope = "file"
 
@@ -93,8 +99,10 @@ def run_problems(options: Options) -> Run:
     question = {**model.question(STUDY.name, options.task), "set": options.set, "seed": options.seed, **options.limited, **model.reflecting}
     if options.alternatives > 1:
         question["alternatives"] = options.alternatives
+    if shots := shots_of(options.choice, options.shots):
+        question |= shots.question
     told = f"{counted(len(found), 'problem')} of {options.set}"
-    return carry_out(STUDY, options, question, map(_item, found), lambda run: _works(options, run, model, found), told)
+    return carry_out(STUDY, options, question, map(_item, found), lambda run: _works(options, run, model, found, shots), told)
 
 
 def _item(problem: Problem) -> dict[str, str]:
@@ -105,12 +113,19 @@ def _item(problem: Problem) -> dict[str, str]:
     return {"id": problem.id, "set": problem.set, "kind": problem.kind, "group": problem.group, "sha256": asked, "test_sha256": test}
 
 
-def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Problem]) -> Mapping[str, Making]:
+def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Problem], shots: Shots | None) -> Mapping[str, Making]:
     asking = Asking(model, options.alternatives, complete_problem)
     plan: dict[str, Making] = {"answers": lambda: all_of(ANSWERS, found, asking, options.pool, waits=options.waits)}
+    texts, event = {problem.id: problem for problem in found}, EVENT
     if any(problem.test for problem in found):
-        texts = {problem.id: problem for problem in found}
+        event = "tests_pass"
         plan["labels"] = lambda: all_of(LABELS, _judged(run, texts), InSandbox(best_level()), options.pool, max_item_s=MAX_TEXT_S)
+    if shots:
+
+        def shown() -> list[Shown]:
+            return list(shown_answers(_labelled(run), lambda answer, _: texts[answer["id"]].prompt, event))
+
+        plan["shots"] = lambda: shots.work(shown(), options.pool, waits=options.waits)
     return plan
 
 
@@ -198,6 +213,7 @@ def tell_problems(options: Options) -> None:
         f"problems     {len(found):,} of {options.set}, {options.data}",
         f"model        {model.name} {model.id}, prompt {model.prompts[options.task]}",
         *words_of(calls),
+        *words_of_shots(options.shots),
         f"tests        {judged}",
     ]
     tell_study("problems", options, plan, lines, calls.example)

@@ -20,6 +20,7 @@ from typing import Any, Literal
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.prompt import new_tokens
 from ...inference.completion.task import Task, kind_of
+from ..answers import Answer, Generated
 from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
 from ..model import StudyModel, model_of
 from ..on_suites import ProjectOptions, SuiteOptions, environments_line, items_of_suites, limited, model_and_items
@@ -33,6 +34,7 @@ from ..sets.projects import Project, named
 from ..sets.suites import Items, Judged, Judging, Label
 from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
+from .shots import SHOTS, Shots, Shown, shots_of, shown_answers, with_shots, words_of_shots
 
 # So many prompts are laid out to learn how long they are.
 _LAID_OUT = 50
@@ -62,7 +64,7 @@ def tell_plan(options: Options) -> None:
     }
     if options.set in TESTED:
         plan |= {"isolation": str(best_level()), "most_places": options.suites.most_places}
-        tell_study(STUDY.name, options, plan, _told(options, plan))
+        tell_study(STUDY.name, options, plan, [*_told(options, plan), *words_of_shots(options.shots)])
         return
     if missing := sum(not is_here(source, options.archives) for source in options.chosen):
         to_stderr(f"this plan counts the lines of the code itself, so first {counted(missing, 'project')} must be {_fetched_by(options)}")
@@ -76,7 +78,7 @@ def tell_plan(options: Options) -> None:
     ]
     calls = calls_of(options, options.alternatives, shown, len(model.questions))
     plan |= {"model": model.id, "model_name": model.name, "prompt": model.prompts["line"], "places": len(places), **asdict(calls)}
-    tell_study(STUDY.name, options, plan, [*_told(options, plan), *words_of(calls)], calls.example)
+    tell_study(STUDY.name, options, plan, [*_told(options, plan), *words_of(calls), *words_of_shots(options.shots)], calls.example)
 
 
 def calls_of(options: StudyOptions, alternatives: int, shown: Sequence[FileWithGap], questions: int) -> Calls:
@@ -134,16 +136,25 @@ TESTED: Sequence[Set] = ("suites", "bugs")
 # At most so many places of a project, where nobody says how many.
 PER_PROJECT: Mapping[Set, int] = {"projects": 150, "suites": 60, "bugs": 20, "packages": 60, "code": 150}
 LABELS = Step("labels", "text", Label)
-STEPS = (ANSWERS, LABELS)
+STEPS = (ANSWERS, LABELS, SHOTS)
 # A worker may take so long for one text: a suite is run several times before it can judge.
 _MAX_TEXT_S = 1800.0
 
 
 def _answers(run: Run) -> list[Any]:
-    """Each place's generations. Those of a project with a suite have what its tests said; exact ones pass without being run."""
+    """Each place's generations, with what the model said of them in words."""
+    answers = with_shots(run, _labelled(run))
+    if run.question()["set"] == "bugs":
+        for one in (one for answer in answers for one in answer["generations"]):
+            # lines in which a bug fits are not drawn as an editor's are: no calibrator of lines is to speak of them
+            one["task"] = "bugs"
+    return answers
+
+
+def _labelled(run: Run) -> list[Any]:
+    """Those of a project with a suite have what its tests said; exact ones pass without being run."""
     answers = run.records(ANSWERS).read()
-    asked = run.question()["set"]
-    if asked not in TESTED:
+    if run.question()["set"] not in TESTED:
         return answers
     said = run.by_id(LABELS, "tests_pass")
     for answer in answers:
@@ -151,9 +162,6 @@ def _answers(run: Run) -> list[Any]:
             inserted = one["inserted"]
             passes = None if inserted is None else said.get(label_id(answer["id"], one["task"], inserted))
             one["labels"]["tests_pass"] = True if one["labels"][EVENT] else passes
-            if asked == "bugs":
-                # lines in which a bug fits are not drawn as an editor's are: no calibrator of lines is to speak of them
-                one["task"] = "bugs"
     return answers
 
 
@@ -179,6 +187,7 @@ class Options(ProjectOptions):
     tasks: Sequence[Task] = TASKS
     arms: tuple[Arm, ...] = (PLAIN,)
     reflective: bool | None = False
+    shots: int | None = None
     alternatives: int = 1
     languages: Sequence[str] = ()
     older: Path | None = None
@@ -238,8 +247,9 @@ def ask(options: Options, model: StudyModel, items: Items) -> Run:
     files = {(place.project, place.path) for place in items.places}
     of = counted(len({project for project, _ in files}), "project")
     told = f"{counted(len(items.places), 'place')} in {counted(len(files), 'file')} of {of}"
-    question = {**question_of(options, model), **items.question}
-    return carry_out(STUDY, options, question, items.records, lambda run: _works(options, run, model, items), told)
+    shots = shots_of(options.choice, options.shots)
+    question = {**question_of(options, model), **items.question, **(shots.question if shots else {})}
+    return carry_out(STUDY, options, question, items.records, lambda run: _works(options, run, model, items, shots), told)
 
 
 def question_of(options: Options, model: StudyModel) -> dict[str, Any]:
@@ -271,14 +281,27 @@ def items_of(options: Options) -> Items:
     return limited(Items(drawing.places(options.chosen, options.archives)), options.limit, options.seed)
 
 
-def _works(options: Options, run: Run, model: StudyModel, items: Items) -> dict[str, Making]:
+def _works(options: Options, run: Run, model: StudyModel, items: Items, shots: Shots | None) -> dict[str, Making]:
     asking = Asking(model, Gaps(options.arms, options.alternatives), answer_at, options.code)
     plan: dict[str, Making] = {
         "answers": lambda: all_of(ANSWERS, items.places, asking, options.pool, waits=options.waits),
     }
     if items.suites:
         plan["labels"] = lambda: all_of(LABELS, _judged(run, items), Judging(items.contents), options.pool, max_item_s=_MAX_TEXT_S)
+    if shots:
+        plan["shots"] = lambda: shots.work(_shown(options, run, items), options.pool, waits=options.waits)
     return plan
+
+
+def _shown(options: Options, run: Run, items: Items) -> list[Shown]:
+    """The answers that the model is asked about in words."""
+    places = items.by_id
+
+    def code_before(answer: Answer, one: Generated) -> str:
+        place = places[answer["id"]]
+        return place.text[: place.gap(one["task"]).start]
+
+    return list(shown_answers(_labelled(run), code_before, "tests_pass" if options.set in TESTED else EVENT))
 
 
 def _judged(run: Run, items: Items) -> Iterator[Judged]:

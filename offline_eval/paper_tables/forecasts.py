@@ -220,6 +220,8 @@ Way = Literal["raw", "random", "project", "order"]
 SCALED: tuple[Way, ...] = ("random", "project")
 WAYS: tuple[Way, ...] = ("raw", "order", *SCALED)
 OURS = ("mean_logprob", "min_logprob", "lowest_logprob", "mean_entropy", "mean_margin")
+# What a model says that is asked in words, alone and behind examples (`calibration.shots`). Few runs have it.
+IN_WORDS = ("ask_chat", "ask_shots")
 # All measures that cost no call of the model, in one map, as the shipped calibrators have them.
 ALL = "all"
 _OF_ALL = ("total_logprob", "token_count", "mean_probability", "length", *OURS)
@@ -277,8 +279,8 @@ Forecasts = Mapping[Way, Forecast]
 
 
 def measures_wanted() -> tuple[str, ...]:
-    """The paper's six measures, ours, and all in one map."""
-    return (*measures().values(), *OURS, ALL)
+    """The paper's six measures, ours, those of a model asked in words, and all in one map."""
+    return (*measures().values(), *OURS, *IN_WORDS, ALL)
 
 
 def forecasts_of(columns: Columns, event: Event, measure: str, seed: int, ways: Sequence[Way] = WAYS) -> Forecasts | Missing:

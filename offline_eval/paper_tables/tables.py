@@ -19,6 +19,7 @@ from .forecasts import (
     ALL,
     BASE_ARM,
     DATA_OF,
+    IN_WORDS,
     SCALED,
     Columns,
     Forecast,
@@ -64,6 +65,10 @@ def difference_table(columns: Mapping[Setting, Columns], found: Found) -> CellTa
             for measure, label in ((P_TOT, "p_tot"), (P_AVG, "p_avg")):
                 cell = _difference(f"{place}/{event}/platt_gain/{measure}", one(event, measure, "raw"), one(event, measure, "project"), of)
                 rows.append(Row((setting.task, f"{event}: {label} scaled by project minus raw"), (cell,)))
+            alone, behind = (one(event, measure, "project") for measure in IN_WORDS)
+            if alone and behind:
+                cell = _difference(f"{place}/{event}/shots", alone, behind, of)
+                rows.append(Row((setting.task, f"{event}: scaled ask_shots minus ask_chat"), (cell,)))
         for measure, label in ((P_TOT, "p_tot"), (P_AVG, "p_avg")):
             cell = _difference(
                 f"{place}/event_gain/{measure}", one("tests_pass", measure, "project"), one("exact_match", measure, "project"), of
@@ -304,6 +309,8 @@ def _rows(
             forecasts = found[setting, event, measure]
             if not isinstance(forecasts, Missing) and not set(ways) & set(forecasts):
                 continue  # a measure that is no probability by itself
+            if measure in IN_WORDS and isinstance(forecasts, Missing):
+                continue
             cells: list[Cell] = []
             for way in ways:
                 of_paper = printed_in if way == ways[0] else ""
@@ -351,6 +358,8 @@ def _ranking(columns: Mapping[Setting, Columns], found: Found, event: Event) -> 
     for setting in columns:
         for measure in measures_wanted():
             forecasts = found[setting, event, measure]
+            if measure in IN_WORDS and isinstance(forecasts, Missing):
+                continue
             printed = _printed("T8" if event == "tests_pass" else "", setting, measure).get("auc", ())
             cells = []
             for way in ways:

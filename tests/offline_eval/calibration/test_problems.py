@@ -15,6 +15,7 @@ from assay.calibration.samples import Sample, read_samples
 from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.problems import ANSWERS, LABELS, Options, gap_of, indentation_of, run_problems
+from assay.offline_eval.calibration.shots import SHOTS
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problems import problems
 
@@ -127,3 +128,16 @@ def test_a_right_text_at_the_cursor_gives_the_right_program(name: str, file: str
         assert problem.truth not in before[len(problem.prompt) - 1 :]
         whole = problem.program(indentation_of(problem) + shown.truth)
         assert [line.rstrip() for line in whole.splitlines()] == [line.rstrip() for line in problem.program(problem.truth).splitlines()]
+
+
+def test_a_model_is_asked_about_its_answers_in_words_and_the_run_goes_on(options: Options) -> None:
+    run = run_problems(replace(options, shots=2, steps=("answers", "labels")))
+    assert not run.records(SHOTS).read()
+    run = run_problems(replace(options, shots=2))
+    records = {record["id"]: record for record in run.records(SHOTS).read()}
+    assert {name: sorted(record["shots"]) for name, record in records.items()} == {
+        f"HumanEval/{n}:humaneval": sorted(f"HumanEval/{other}:humaneval" for other in range(3) if other != n) for n in range(3)
+    }
+    for sample in samples_of(run):
+        assert sample.measures.keys() >= {"ask_chat", "ask_shots"}
+    assert "ask_shots" in (run.folder / "report" / "report.md").read_text()

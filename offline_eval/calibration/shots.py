@@ -1,0 +1,211 @@
+"""The step "shots": the model is asked in words whether its own answers are right, first alone, then behind examples.
+
+The examples are the run's own answers to the nearest other code, by BM25+, each with what came of it. None is of the same project (of
+functions: of the same problem), whose labels no map that is held out by project may see. Nothing of what follows the answer is shown.
+
+Reference: Spiess et al. (arXiv 2402.02047), whose later versions report a skill of .15 on lines behind examples by BM25.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypedDict
+
+import numpy as np
+
+from ...calibration.measures.reflective import FALLBACK
+from ...calibration.samples import Event
+from ...inference.asking.asker import Asker, Message, alternatives_behind
+from ...inference.errors import ContextTooLong
+from ...inference.opening import ModelChoice
+from ..answers import Answer
+from ..asked_model import AskedModel, Asking, asked_model, prompt_beside
+from ..counterfeit.problems.readings import p_of_first
+from ..errors import StudyError, UsageError
+from ..pool.pool import Pool
+from ..progress import counted
+from ..run import Run, Step
+from ..sets.lines import PLAIN
+from ..study import Work, all_of
+
+ALONE, BEHIND = "ask_chat", "ask_shots"
+# What is shown of the code before an answer: its last lines, of at most so many characters together.
+_MAX_LINES, _MAX_CHARACTERS = 40, 1600
+_ANSWER_TOKENS, _TOP = 8, 20
+_OPENING, _CLOSING = "[ANSWER]", "[/ANSWER]"
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+class Said(TypedDict):
+    """What the model said of an answer: P(True) over P(True) + P(False); null where it said neither, or the context had no room.
+
+    id: the answer's. shots: the ids of the examples.
+    """
+
+    id: str
+    ask_chat: float | None
+    ask_shots: float | None
+    shots: list[str]
+
+
+SHOTS = Step("shots", "answer", Said)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An answer as it is shown. group: its project, or problem. right: what came of it; None where that is not known."""
+
+    id: str
+    group: str
+    code: str
+    completion: str
+    right: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer to ask about, and its examples, the nearest last."""
+
+    shown: Shown
+    examples: Sequence[Shown]
+
+    @property
+    def id(self) -> str:
+        """The answer's."""
+        return self.shown.id
+
+
+@dataclass(frozen=True, slots=True)
+class Shots:
+    """How a run asks. count: examples before each question."""
+
+    model: AskedModel
+    count: int
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """What of a run's question tells it."""
+        return {"shots": self.count, "shots_asked": f"{self.model.form} {_prompt().fingerprint[:16]}"}
+
+    def work(self, shown: Sequence[Shown], pool: Pool, *, waits: bool) -> Work[Any]:
+        """The work of asking about answers."""
+        return all_of(SHOTS, nearest(shown, self.count), Asking(self.model, said_of), pool, waits=waits)
+
+
+def shots_of(choice: ModelChoice, count: int | None) -> Shots | None:
+    """How a run with so many examples asks; None for none. Raises UsageError for the embedded model, and what `asked_model` raises."""
+    if count is None:
+        return None
+    if choice.where is None:
+        raise UsageError("the embedded model answers no questions, so it can't be asked about what it wrote: leave --shots out")
+    return Shots(asked_model(choice), count)
+
+
+def words_of_shots(count: int | None) -> list[str]:
+    """What of a plan people are told."""
+    return [f"in words     two questions about each first answer, one of them behind {counted(count, 'example')}"] if count else []
+
+
+def shown_answers(answers: Iterable[Answer], code_before: Callable[[Answer, Mapping[str, Any]], str], event: Event) -> Iterator[Shown]:
+    """The answers of a run that are asked about: first choices, in files as they are. code_before: what stands before the cursor."""
+    for answer in answers:
+        for one in answer["generations"]:
+            if one["inserted"] is not None and one.get("rank", 1) == 1 and one.get("arm", PLAIN) == PLAIN:
+                code = _end_of(code_before(answer, one))
+                yield Shown(one["id"], answer["project"], code, one["inserted"], one["labels"].get(event))
+
+
+def _end_of(text: str) -> str:
+    """The last whole lines of a text, and of a longer line its end."""
+    lines = text[-_MAX_CHARACTERS:].splitlines(keepends=True)
+    if len(text) > _MAX_CHARACTERS and len(lines) > 1:
+        lines = lines[1:]
+    return "".join(lines[-_MAX_LINES:])
+
+
+def nearest(shown: Sequence[Shown], count: int) -> list[Asked]:
+    """Each with its `count` nearest of other groups whose label is known, by BM25 over the words of code and answer; the nearest last.
+
+    Raises StudyError without rank-bm25.
+    """
+    try:
+        from rank_bm25 import BM25Plus
+    except ImportError:
+        raise StudyError("rank_bm25, which finds examples, is not installed: pip install 'assay[studies]'") from None
+    known = [each for each in shown if each.right is not None]
+    index = BM25Plus([_words(each) or [""] for each in known]) if known else None
+    found = []
+    for each in shown:
+        near: list[Shown] = []
+        if index is not None:
+            scores = index.get_scores(list(dict.fromkeys(_words(each))))
+            for row in np.argsort(-scores, kind="stable").tolist():
+                if len(near) == count:
+                    break
+                if known[row].group != each.group:
+                    near.append(known[row])
+        found.append(Asked(each, near[::-1]))
+    return found
+
+
+def _words(shown: Shown) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(f"{shown.code}{shown.completion}")]
+
+
+def said_of(asker: Asker, asked: Asked) -> dict[str, Any]:
+    """The record of an answer. Raises what `Asker.say` raises."""
+    alone, behind = (_p_true(asker, asked.shown, examples) for examples in ((), asked.examples))
+    return {"id": asked.id, ALONE: alone, BEHIND: behind, "shots": [each.id for each in asked.examples]}
+
+
+def messages_of(shown: Shown, examples: Sequence[Shown]) -> list[Message]:
+    """The question about an answer, behind examples with theirs."""
+    messages = list[Message]()
+    for each in examples:
+        *question, opening = _rendered(each)
+        messages += [*question, Message("assistant", f"{opening.text}\n{each.right}\n{_CLOSING}")]
+    return [*messages, *_rendered(shown)]
+
+
+def _p_true(asker: Asker, shown: Shown, examples: Sequence[Shown]) -> float | None:
+    with suppress(ContextTooLong):
+        (said,) = asker.say(messages_of(shown, examples), max_tokens=_ANSWER_TOKENS, stop=(_CLOSING,), top_logprobs=_TOP)
+        if top := alternatives_behind(said, _OPENING):
+            return p_of_first([(each.text, each.logprob) for each in top], ("true", "false"))
+    return None
+
+
+def _rendered(shown: Shown) -> tuple[Message, ...]:
+    return _prompt().render(code=shown.code, completion=shown.completion)
+
+
+_prompt = partial(prompt_beside, __file__, "right")
+
+
+def with_shots(run: Run, answers: list[Any]) -> list[Any]:
+    """The answers of a run with what the model said of them, among their measures. Raises RunError."""
+    question = run.question()
+    if "shots" not in question:
+        return answers
+    said = {record["id"]: record for record in run.records(SHOTS).read()}
+    asked = {ALONE: _fingerprint(question["shots_asked"], 0), BEHIND: _fingerprint(question["shots_asked"], question["shots"])}
+    for answer in answers:
+        for one in answer["generations"]:
+            if one.get("arm", PLAIN) != PLAIN or (record := said.get(one["id"])) is None:
+                continue
+            values = {name: record[name] for name in asked}
+            one["measures"] |= {name: FALLBACK if p is None or math.isnan(p) else p for name, p in values.items()}
+            one["asked"] = {**one.get("asked", {}), **asked}
+            one["fallbacks"] = [*one.get("fallbacks", []), *(name for name, p in values.items() if p is None)]
+    return answers
+
+
+def _fingerprint(asked: str, count: int) -> str:
+    return hashlib.sha256(json.dumps([asked, count]).encode()).hexdigest()[:16]
