@@ -109,11 +109,13 @@ def claims(cells: Mapping[str, Cell], tasks: Sequence[str], unanswered: Collecti
             _differences(settings, "docstring", (P_AVG,)),
         ),
     )  # fmt: skip
+    found = [claim_of(name, claim, printed, rule, which, cells) for name, claim, printed, rule, which in wanted]
     if behind := [(task, name) for task, event in settings if (name := f"D/{task}/{BASE_ARM}/{event}/shots") in cells]:
         rule = Rule("scaled skill of ask_shots minus ask_chat is above 0", above=0.0)
-        later = ("S1", "Ask T/F is better behind the nearest examples", "later versions: a skill of .15 on lines", rule, behind)
-        wanted = (*wanted, later)
-    return tuple(claim_of(name, claim, printed, rule, which, cells) for name, claim, printed, rule, which in wanted)
+        found.append(
+            claim_of("S1", "Ask T/F is better behind the nearest examples", "later versions: a skill of .15 on lines", rule, behind, cells)
+        )
+    return tuple(found)
 
 
 def _scaled(at: Settings, measures: Sequence[str], score: str) -> Wanted:

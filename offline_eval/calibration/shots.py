@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ from ...calibration.samples import Event
 from ...inference.asking.asker import Asker, Message, alternatives_behind
 from ...inference.errors import ContextTooLong
 from ...inference.opening import ModelChoice
-from ..answers import Answer
+from ..answers import Answer, Generated
 from ..asked_model import AskedModel, Asking, asked_model, prompt_beside
 from ..counterfeit.problems.readings import p_of_first
 from ..errors import StudyError, UsageError
@@ -113,7 +113,7 @@ def words_of_shots(count: int | None) -> list[str]:
     return [f"in words     two questions about each first answer, one of them behind {counted(count, 'example')}"] if count else []
 
 
-def shown_answers(answers: Iterable[Answer], code_before: Callable[[Answer, Mapping[str, Any]], str], event: Event) -> Iterator[Shown]:
+def shown_answers(answers: Iterable[Answer], code_before: Callable[[Answer, Generated], str], event: Event) -> Iterator[Shown]:
     """The answers of a run that are asked about: first choices, in files as they are. code_before: what stands before the cursor."""
     for answer in answers:
         for one in answer["generations"]:
