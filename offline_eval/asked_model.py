@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -131,6 +132,18 @@ class ChatOptions(StudyOptions):
 
     recorded: Sequence[Path] = ()
     form: Form | None = None
+
+
+def p_of_first(top: Sequence[tuple[str, float]], words: tuple[str, str]) -> float | None:
+    """The probability of the first of two words against the other, from the likeliest first tokens (text, log p), whole or beginnings."""
+    mass = dict.fromkeys(words, 0.0)
+    for text, logprob in top:
+        begun = text.strip().casefold()
+        word = next((word for word in words if begun and (word.startswith(begun) or begun.startswith(word))), None)
+        if word is not None:
+            mass[word] += math.exp(logprob)
+    total = sum(mass.values())
+    return mass[words[0]] / total if total > 0 else None
 
 
 def text_of(messages: Sequence[Message]) -> str:

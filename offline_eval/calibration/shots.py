@@ -26,8 +26,7 @@ from ...inference.asking.asker import Asker, Message, alternatives_behind
 from ...inference.errors import ContextTooLong
 from ...inference.opening import ModelChoice
 from ..answers import Answer, Generated
-from ..asked_model import AskedModel, Asking, asked_model, prompt_beside
-from ..counterfeit.problems.readings import p_of_first
+from ..asked_model import AskedModel, Asking, asked_model, p_of_first, prompt_beside
 from ..errors import StudyError, UsageError
 from ..pool.pool import Pool
 from ..progress import counted

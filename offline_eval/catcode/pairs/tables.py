@@ -9,7 +9,8 @@ from typing import Any
 
 from ....calibration.report.cells import Cell, CellTable, PaperValue, Row
 from ....inference.asking.asker import last_block
-from ...counterfeit.problems.readings import p_of_first, voted
+from ...asked_model import p_of_first
+from ...counterfeit.problems.readings import voted
 from ...shares import difference_cell, mean_cell, share, two_classes
 from ..paper import of_kind, of_rules, of_two_kinds
 from .pair import GLOBAL, KINDS, SAID, CodePair, Kind, Order

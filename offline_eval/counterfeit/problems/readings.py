@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import re
 import textwrap
 from collections.abc import Hashable, Iterable, Sequence
@@ -11,6 +10,7 @@ from functools import lru_cache
 
 from ....analysis.python.source_text import tree_or_none
 from ....inference.asking.asker import last_block
+from ...asked_model import p_of_first
 from ...sets.problem import literal
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\n(.*?)```", re.DOTALL)
@@ -43,18 +43,6 @@ def voted(verdicts: Iterable[float | None]) -> float | None:
 def p_correct(top: Sequence[tuple[str, float]]) -> float | None:
     """P(Correct) over P(Correct) + P(Incorrect), from the likeliest first tokens (text, log p) of the answer."""
     return p_of_first(top, ("correct", "incorrect"))
-
-
-def p_of_first(top: Sequence[tuple[str, float]], words: tuple[str, str]) -> float | None:
-    """The probability of the first of two words against the other, from the likeliest first tokens (text, log p), whole or beginnings."""
-    mass = dict.fromkeys(words, 0.0)
-    for text, logprob in top:
-        begun = text.strip().casefold()
-        word = next((word for word in words if begun and (word.startswith(begun) or begun.startswith(word))), None)
-        if word is not None:
-            mass[word] += math.exp(logprob)
-    total = sum(mass.values())
-    return mass[words[0]] / total if total > 0 else None
 
 
 def value_in(text: str) -> Hashable | None:

@@ -62,7 +62,7 @@ def test_a_stated_percentage_is_read_from_the_greedy_answer(tmp_path: Path) -> N
     assert said.measures["verbalised"] == 0.85
     assert said.answers == (" 85%",)
     assert said.fallbacks == ()
-    assert said.measures.keys() == said.asked.keys() == {m.name for m in MEASURES.values() if m.kind == "reflective"}
+    assert said.measures.keys() == said.asked.keys() == {"verbalised", "ask_true", "ask_true_normalised"}
 
 
 def test_without_a_stated_percentage_it_is_asked_three_times_more_and_then_marked(tiny: LlamaModel) -> None:
