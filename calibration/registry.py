@@ -190,8 +190,9 @@ def load_registry(project: Path | None = None) -> Registry:
 def choose(registry: Registry, purpose: Purpose, drawn: Drawn = SINGLE_DRAW) -> Entry | None:
     """The calibrator for a purpose and one of what was drawn there; None where there is none.
 
-    A project's calibrator that is `uninformative` is still taken before a shipped one: there is evidence of no skill in this project. One
-    that needs a reflective measure is never taken: a suggestion has none, for the model would have to be asked again.
+    A project's or user's calibrator that is `uninformative` is still taken before another: there is evidence of no skill in this project.
+    A shipped one that is so in a language gives way to one that is not, such as the map for any model. One that needs a reflective measure
+    is never taken: a suggestion has none, for the model would have to be asked again.
 
     drawn: a calibrator that was fitted on all alternatives of a place is taken only where as many were drawn, for each of them, and goes
     before one of the same origin that was fitted on first choices; that one is for first choices alone.
@@ -308,9 +309,10 @@ def _for_first_choices(entry: Entry) -> tuple[int, bool]:
 
 
 def _first_sufficient(entries: Sequence[Entry], language: str) -> Entry | None:
-    """The first that is not `insufficient` in a language, else the first."""
-    found = (entry for entry in entries if entry.calibrator.status_in(language)[0] != "insufficient")
-    return next(found, entries[0] if entries else None)
+    """The first that gives numbers in a language or was fitted here and found no skill; else the first that is not `insufficient`."""
+    said = [(entry, entry.calibrator.status_in(language)[0]) for entry in entries]
+    first = next((entry for entry, status in said if status in GIVING or (entry.origin != "shipped" and status != "insufficient")), None)
+    return first or next((entry for entry, status in said if status != "insufficient"), entries[0] if entries else None)
 
 
 def _reflective(entry: Entry) -> list[str]:
@@ -346,8 +348,8 @@ def _matches(chosen: Entry, language: str) -> str:
 def _why_after(entry: Entry, chosen: Entry, purpose: Purpose) -> str:
     """Why the chosen one has precedence over another that matches, too."""
     status, reason = entry.calibrator.status_in(purpose.language)
-    if status == "insufficient":
-        return f"it matches, but is insufficient: {reason}"
+    if status == "insufficient" or (status not in GIVING and chosen.calibrator.status_in(purpose.language)[0] in GIVING):
+        return f"it matches, but is {status}: {reason}"
     if entry.calibrator.fitted_on.models and not chosen.calibrator.fitted_on.models:
         return "it is for any model, and one of this model goes before it"
     if chosen.kin and _is_of(entry, purpose.model):

@@ -141,6 +141,16 @@ def test_an_insufficient_one_gives_way_but_an_uninformative_one_does_not(places:
     assert found.status == "uninformative"
 
 
+def test_a_shipped_one_without_skill_gives_way_to_another_that_has_some(places: Places, made: Calibrator) -> None:
+    save(on(2, replace(made, status="uninformative")), places[2][1] / "languages.json")
+    save(on(1, made), places[2][1] / "other.json")
+    choice = chosen(read_registry(places))
+    assert choice.calibrator == on(1, made)
+    assert passed_over(choice) == {"languages.json": f"it matches, but is uninformative: {made.reason}"}
+    (places[2][1] / "other.json").unlink()
+    assert chosen(read_registry(places)).calibrator.status == "uninformative"
+
+
 def test_a_damaged_or_foreign_file_is_skipped_and_the_reason_is_said(places: Places, made: Calibrator) -> None:
     folder = places[1][1]
     save(made, folder / "good.json")

@@ -108,9 +108,9 @@ def _dial_cell(row: dict[str, Any]) -> str:
     return f"{row['threshold']:.2f}: {row['share']['value']:.1%}, {percents(row['precision'], 0)}"
 
 
-def languages(at: Folders) -> str:
-    """Rate and skill of each language, from the calibrators' own files."""
-    made = {task: load(at["tree"] / SHIPPED / f"exact_match-{task}-languages.json").by_language for task in TASKS}
+def languages(at: Folders, of: str = "") -> str:
+    """Rate and skill of each language, from the calibrators' own files. of: how the files of another model than the embedded one end."""
+    made = {task: load(at["tree"] / SHIPPED / f"exact_match-{task}-languages{of}.json").by_language for task in TASKS}
     rows = []
     for name, words in LANGUAGES.items():
         found = [one for several in made.values() for one in several if one.name == name]

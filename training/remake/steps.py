@@ -180,6 +180,20 @@ STEPS = (
         code=(*_PLACES, *_FITS, "analysis/lines", "training/remake/any_model.py", "training/remake/newer_lines.py"),
     ),
     Step(
+        "models/languages",
+        (
+            "assay eval report published/packages-qwen05.tar.xz --out $self/packages",
+            *_each_task(
+                "assay calibrate fit $self/packages/samples/TASK.jsonl --event exact_match --features free --levels language --keep-folds "
+                "--out calibration/shipped/exact_match-TASK-languages-qwen2.5-coder-0.5b.json"
+            ),
+        ),
+        minutes=2,
+        files=_shipped(*(f"exact_match-{task}-languages-qwen2.5-coder-0.5b" for task in TASKS)),
+        blocks={"docs/calibration.md#languages-qwen": partial(calibrators.languages, of="-qwen2.5-coder-0.5b")},
+        code=(*_FITS, "training/remake/calibrators.py"),
+    ),
+    Step(
         "models/kin",
         (
             "python -m training.remake.any_model $self",
