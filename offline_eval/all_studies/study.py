@@ -7,9 +7,7 @@ those that a time buys.
 from __future__ import annotations
 
 import json
-import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from dataclasses import asdict, astuple, dataclass
@@ -17,14 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...inference.opening import ModelChoice
-from ...suggestion.complete import complete
 from ..errors import RunError
-from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
+from ..model import StudyModel, model_of
 from ..on_suites import SuiteOptions
 from ..plan import tell_study
 from ..pool.interface import PoolError
 from ..pool.pool import WAITING
+from ..probe import QUESTION, generation_seconds
 from ..progress import counted, to_stderr
 from ..run import RUN, Run
 from ..sets.lines import TASKS
@@ -33,8 +30,6 @@ from ..study import Results, Study, Unanswered, finish, how_far
 # Seconds of one worker. docs/performance.md: two of them found 1,400 places in 25 minutes, and judged 2.4 texts a second.
 FOUND_S = 2 * 25 * 60 / 1400
 JUDGED_S = 2 / 2.4
-# A question about a text takes so much of the time of a generation: its answer is one token, and most of its prompt was read before.
-QUESTION = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,23 +112,6 @@ def whole(costs: Sequence[Cost]) -> Cost:
     """All runs together. places: of the largest, whose places the others take."""
     places, *rest = zip(*map(astuple, costs), strict=True)
     return Cost(max(places), *map(sum, rest))
-
-
-_TIMED = 5
-
-
-def generation_seconds(choice: ModelChoice) -> float:
-    """The median over lines of this file, which it completes as in the editor. Raises what `ModelChoice.open` raises."""
-    lines = Path(__file__).read_text(encoding="utf-8").splitlines(keepends=True)
-    took = []
-    with opened_on_one_thread(choice) as model:
-        for number in range(len(lines) - _TIMED, len(lines)):
-            begin_anew(model)
-            began = time.perf_counter()
-            before, after = "".join(lines[:number]) + lines[number][:4], "".join(lines[number + 1 :])
-            complete(model, before, after, settings=choice.settings_for(model))
-            took.append(time.perf_counter() - began)
-    return statistics.median(took)
 
 
 def _report(run: Run, results: Results, *, as_json: bool) -> None:  # noqa: ARG001
@@ -262,24 +240,18 @@ def _tell(folder: Path, runs: Sequence[Path], *, as_json: bool) -> None:
         print(json.dumps({"run": str(folder), "runs": list(map(str, runs))}))
 
 
-# A plan asks no server.
-_GUESSED_S = 1.0
-
-
 def tell_all(options: Options) -> None:
     """Say what a run would do. Raises what `run_all` raises before it begins."""
     model = options.model()
     known = question_of(options, model)
     Run.check(options.out, known)
-    is_server = bool(options.choice.servers)
-    generation_s = _GUESSED_S if is_server else generation_seconds(options.choice)
+    generation_s = generation_seconds(options.choice)
     begun = (options.out / RUN).exists()
     projects = len(options.projects)
     places = places_of(Run.opened(options.out)) if begun else sizes(options.minutes, projects, options.workers, generation_s)
     costs = {each.name: cost(each, places[each.name] * projects, options.workers, generation_s) for each in RUNS}
-    how = "a guess, since a plan asks no server" if is_server else "timed just now"
     rates = (
-        f"of one worker: a generation {generation_s:.3f} s ({how}); a place found {FOUND_S:.1f} s, a text judged {JUDGED_S:.2f} s "
+        f"of one worker: a generation {generation_s:.3f} s (timed just now); a place found {FOUND_S:.1f} s, a text judged {JUDGED_S:.2f} s "
         f"(measured, docs/performance.md). {counted(options.workers, 'worker')}. The environments of the tests, made once, are not "
         "counted"
     )

@@ -12,19 +12,23 @@ thinks of each of its generations (reflective measures). Sets:
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any, Literal
 
 from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.completion.prompt import new_tokens
 from ...inference.completion.task import Task, kind_of
+from ...inference.model import Model
 from ..answers import Answer, Generated
 from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
-from ..model import StudyModel, model_of
+from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
 from ..on_suites import ProjectOptions, SuiteOptions, environments_line, items_of_suites, limited, model_and_items
 from ..plan import tell_study
+from ..probe import QUESTION, spoken, workers_of
 from ..progress import counted, to_stderr
 from ..run import Run, Step
 from ..sets.code import Code, LineDrawing, Source, check_older, code_of, folders_at, is_here, label_of, older_releases
@@ -36,13 +40,17 @@ from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
 from .shots import SHOTS, Shots, Shown, shots_of, shown_answers, with_shots, words_of_shots
 
-# So many prompts are laid out to learn how long they are.
-_LAID_OUT = 50
+# So many prompts are laid out to learn how long they are, and so many gaps filled to learn how long that takes.
+_LAID_OUT, _TIMED = 50, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What the model would be asked. generations: at most. prompt_tokens: an estimate from some; None where a server counts them."""
+    """What the model would be asked.
+
+    generations: at most. prompt_tokens: an estimate from some; None where a server counts them. hours: by so many workers, from the
+    seconds that one gap took just now.
+    """
 
     gaps: int
     generations: int
@@ -50,6 +58,8 @@ class Calls:
     prompt_tokens: int | None
     most_new_tokens: int
     example: str
+    hours: float
+    seconds_each: float
 
 
 def tell_plan(options: Options) -> None:
@@ -77,21 +87,36 @@ def tell_plan(options: Options) -> None:
         if (gap := in_arm(arm, place.text, cut, task, model.settings)) is not None
     ]
     calls = calls_of(options, options.alternatives, shown, len(model.questions))
-    plan |= {"model": model.id, "model_name": model.name, "prompt": model.prompts["line"], "places": len(places), **asdict(calls)}
+    plan |= {
+        "model": model.id,
+        "model_name": model.name,
+        "prompt": model.prompts["line"],
+        "places": len(places),
+        **asdict(calls),
+    }
     tell_study(STUDY.name, options, plan, [*_told(options, plan), *words_of(calls), *words_of_shots(options.shots)], calls.example)
 
 
 def calls_of(options: StudyOptions, alternatives: int, shown: Sequence[FileWithGap], questions: int) -> Calls:
     """The calls for gaps, each with so many questions about what was written there."""
     drawn = random.Random(options.seed).sample(shown, min(_LAID_OUT, len(shown)))
-    with options.choice.open() as model:
+    with opened_on_one_thread(options.choice) as model:
         prompts = [gap.prompt(model) for gap in drawn]
         counts = [len(prompt.tokens) for prompt in prompts]
         example = (model.prompt_text(prompts[0]) or "") if prompts else ""
+        took = [_seconds_at(gap, model, alternatives) for gap in drawn[:_TIMED]]
         longest = max((new_tokens(model, gap.settings, kind_of(gap.task)) for gap in drawn), default=0)
     tokens = round(sum(counts) / len(counts) * len(shown)) if counts and all(counts) else None
-    made = len(shown) * alternatives
-    return Calls(len(shown), made, made * questions, tokens, made * longest, example)
+    made, each = len(shown) * alternatives, median(took) if took else 0.0
+    hours = len(shown) * each * (1 + QUESTION * questions) / workers_of(options.pool, options.choice) / 3600
+    return Calls(len(shown), made, made * questions, tokens, made * longest, example, round(hours, 2), round(each, 2))
+
+
+def _seconds_at(gap: FileWithGap, model: Model, alternatives: int) -> float:
+    begin_anew(model)
+    begun = time.perf_counter()
+    list(gap.suggestions(model, alternatives))
+    return time.perf_counter() - begun
 
 
 def words_of(calls: Calls) -> list[str]:
@@ -100,6 +125,7 @@ def words_of(calls: Calls) -> list[str]:
     return [
         f"calls        {calls.generations:,} generations, {calls.questions:,} questions about them",
         f"tokens       {tokens}; at most {calls.most_new_tokens:,} new ones",
+        f"time         about {spoken(calls.hours)} of the model ({calls.seconds_each:.1f} s for each gap just now)",
     ]
 
 

@@ -154,6 +154,12 @@ def write(plan: Plan, described: Mapping[str, Sequence[Description]], asker: Ask
     return {"id": item.id, "answers": found}
 
 
+def ask_all(plan: Plan, item: Item, asker: Asker) -> None:
+    """Ask all that is asked about an item, for its time. Raises as `Asker.say`."""
+    described = describe(plan, asker, item)
+    write(plan, {item.id: described["descriptions"]}, asker, item)
+
+
 def texts_by_arm(descriptions: Sequence[Description]) -> dict[str, list[str | None]]:
     """The descriptions of an item by arm, in their order."""
     found: dict[str, list[str | None]] = {}

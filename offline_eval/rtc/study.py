@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,10 +19,11 @@ from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.asking.asker import Form
 from ...inference.completion.task import Task
 from ..asked_model import IN_FORM, AskedModel, Asking, asked_model, text_of
-from ..chains.chain import ANSWERS, DESCRIPTIONS, Chain
+from ..chains.chain import ANSWERS, DESCRIPTIONS, Chain, ask_all
 from ..errors import UsageError
 from ..on_suites import SuiteOptions, environments_line, items_of_suites
 from ..plan import tell_study
+from ..probe import Probe, estimated
 from ..progress import counted, tell_if_stopped
 from ..run import Run
 from ..sets.code import label_of
@@ -114,7 +116,7 @@ def tell_problems(options: Options) -> None:
     if options.set == "regions":
         options.check()
     plan: dict[str, Any] = {"set": options.set}
-    lines, example = [], ""
+    lines, example, probes = [], "", list[Probe]()
     if options.set == "regions":
         most = options.most_places
         plan |= {"projects": [project.name for project in options.chosen], "most_items": most, "isolation": str(best_level())}
@@ -128,6 +130,7 @@ def tell_problems(options: Options) -> None:
         found = find(options)
         first, most = found.items[0], len(found.items)
         plan["most_items"], example = most, text_of(first.to_describe())
+        probes = [Probe("an item", most, partial(ask_all, options.plan, first))]
         lines.append(f"items        {counted(most, 'item')} of {counted(len({item.group for item in found.items}), 'group')}")
         calls = options.plan.calls(first.kind, direct="direct" in first.arms)
     plan |= {"descriptions": most * options.forward, "rebuilt": most * calls}
@@ -135,4 +138,7 @@ def tell_problems(options: Options) -> None:
         f"calls        {plan['descriptions']:,} descriptions, {plan['rebuilt']:,} times code, each once",
         "judged       " + ("by text" if options.set == "edits" else "each distinct text once, in the sandbox"),
     ]
+    if probes:
+        timed, line = estimated(options.choice, options.form, options.pool, probes)
+        plan, lines = plan | timed, lines + line
     tell_study(NAME, options, plan, lines, example)

@@ -17,10 +17,11 @@ from typing import Any
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.asking.asker import Asker
 from ...asked_model import IN_FORM, AskedModel, Asking, Evaluator, evaluator_of, question_in_words, text_of
-from ...chains.chain import ANSWERS, DESCRIPTIONS, Chain, Judge
+from ...chains.chain import ANSWERS, DESCRIPTIONS, Chain, Judge, ask_all
 from ...errors import UsageError
 from ...plan import tell_study
 from ...pool.interface import Start
+from ...probe import Probe, estimated
 from ...progress import counted, tell_if_stopped
 from ...recorded.source import read, recorded_in
 from ...run import Run, Step
@@ -123,10 +124,15 @@ def tell_functors(options: Options) -> None:
     }
     asks = () if options.recorded else found.items[0].to_translate() if kind == "translate" else found.items[0].to_describe("named")
     calls = "no model is asked" if options.recorded else f"at most {descriptions:,} descriptions and {code:,} programs, each once"
+    timed, line = dict[str, Any](), list[str]()
+    if not options.recorded:
+        probe = Probe("a program", count, partial(ask_all, Plan(options.draws, options.seed), found.items[0]))
+        timed, line = estimated(options.choice, options.form, options.pool, [probe])
     lines = [
         f"programs     at most {count:,} of {counted(found.problems, 'problem')}: those that pass their own tests",
         f"calls        {calls}, {plan['most_tokens']:,} tokens",
         "judged       each distinct program once, in the sandbox",
+        *line,
         *(f"left out     {each}" for each in found.left_out),
     ]
-    tell_study(NAME, options, plan, lines, text_of(asks))
+    tell_study(NAME, options, plan | timed, lines, text_of(asks))

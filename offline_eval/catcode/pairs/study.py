@@ -19,6 +19,7 @@ from ...asked_model import NOBODY, Evaluator, evaluator_of, fingerprint_of, how_
 from ...counterfeit.problems.asking import lost_in, without_p
 from ...errors import StudyError
 from ...plan import tell_study
+from ...probe import Probe, estimated
 from ...progress import counted
 from ...recorded.source import recorded_in
 from ...recorded.source import sources_of as answer_sources
@@ -28,7 +29,20 @@ from ...sets.programs import Program
 from ...study import Making, Study, all_of, carry_out
 from ...study_page import again, cells_of, facts_of, page_of
 from ..functors.labelling import check_languages
-from .asking import ANSWERS, PROMPTS, Options, Sources, asking_pairs, check_answered, manner, prompt, questions_of, sources_of
+from .asking import (
+    ANSWERS,
+    PROMPTS,
+    Options,
+    PairQuestion,
+    Sources,
+    answered,
+    asking_pairs,
+    check_answered,
+    manner,
+    prompt,
+    questions_of,
+    sources_of,
+)
 from .building import MADE, MAX_OF_KIND, MAX_RULES, MAX_RUN, MAX_SITES, built
 from .pages import claims, compare, false_equivalents, judged_section, made_section, summary_of
 from .pair import GLOBAL, KINDS, CodePair, DrawnPrograms, write_pairs
@@ -193,6 +207,11 @@ def tell_pairs(options: Options) -> None:
             lines.append("calls        none: no model is asked")
         else:
             lines.append(f"calls        {at_most}{answers:,} answers: {how.n} at T {how.temperature:g} to each question, and one at T 0")
+            first, second = (text.strip("\n") for text in pairs[0])
+            question = PairQuestion("probe", {"first": first, "second": second}, "local")
+            probe = Probe("a question", questions, lambda asker: answered(options.votes, options.seed, asker, question))
+            timed, line = estimated(options.choice, options.form, options.pool, [probe])
+            plan, lines = plan | timed, lines + line
     tell_study(NAME, options, plan, lines, example if options.asks else "")
 
 

@@ -8,8 +8,9 @@ model is asked.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ...asked_model import IN_FORM, Evaluator, evaluator_of, how_asked, text_of
 from ...calibration.recorded.draws import Unit
 from ...errors import UsageError
 from ...plan import tell_study
+from ...probe import Probe, estimated
 from ...progress import counted
 from ...recorded.source import recorded_in, sources_of
 from ...run import Run
@@ -215,7 +217,7 @@ def audit(programs: Sequence[Program]) -> Table:
 
 def tell_problems(options: steps.Options) -> None:
     """Say what a run would do. Raises what `run_problems` raises before a model is opened."""
-    calls, programs, problems, shown = _asked(options)
+    calls, programs, problems, shown, slots = _asked(options)
     how, upper = steps.manners(options), "at most " if problems else ""
     tokens = sum(number * how[name].answers * how[name].max_tokens for name, number in calls.items())
     plan: dict[str, Any] = {
@@ -227,6 +229,11 @@ def tell_problems(options: steps.Options) -> None:
         "most_new_tokens": tokens,
         "isolation": str(best_level()),
     }
+    probes = [
+        Probe(name, number, partial(steps.answered, how[name], options.seed, question=steps.Question("probe", slots[name])))
+        for name, number in calls.items()
+    ]
+    timed, line = estimated(options.choice, options.form, options.pool, probes)
     lines = [
         f"set          {options.set}: {counted(problems, 'problem') + ', ' if problems else ''}{upper}{counted(programs, 'program')}",
         *(
@@ -236,28 +243,33 @@ def tell_problems(options: steps.Options) -> None:
         ),
         f"in all       at most {plan['generations']:,} answers of at most {tokens:,} tokens",
         f"tests        what a model wrote runs in the sandbox alone, isolated by {plan['isolation']}",
+        *line,
     ]
-    tell_study(pages.DRAWS if problems else pages.FILES, options, plan, lines, shown, "one of the prompts,")
+    tell_study(pages.DRAWS if problems else pages.FILES, options, plan | timed, lines, shown, "one of the prompts,")
 
 
-def _asked(options: steps.Options) -> tuple[dict[str, int], int, int, str]:
-    """How many questions each step asks at most, how many programs there are at most, problems to draw for, and an example."""
+def _asked(options: steps.Options) -> tuple[dict[str, int], int, int, str, Mapping[str, Mapping[str, str]]]:
+    """How many questions each step asks at most, how many programs there are at most, problems to draw for, an example, and one by step."""
     if isinstance(options.set, Path) or options.set == "cruxeval":
         made, executions = items_of(options)
         if executions:
-            example = steps.prompt("execute").render(program=executions[0].code, call=executions[0].call)
-            return {"execute": len(executions)}, len(executions), 0, text_of(example)
+            slots = {"program": executions[0].code, "call": executions[0].call}
+            return {"execute": len(executions)}, len(executions), 0, text_of(steps.prompt("execute").render(**slots)), {"execute": slots}
         benchmark, programs, problems = made.benchmark, len(made.programs), 0
         counterfeits = sum(program.kind == "counterfeit" for program in made.programs)
-        example = steps.prompt("judge").render(program=made.programs[0].text.rstrip())
+        text = made.programs[0].text.rstrip()
+        example = steps.prompt("judge").render(program=text)
     else:
         found = options.problems(options.set)
         benchmark, programs, problems, counterfeits = options.set, 2 * PER_CLASS * len(found), len(found), PER_CLASS * len(found)
+        text = (found[0].prompt + found[0].truth).rstrip()
         example = steps.prompt("draw").render(program=found[0].prompt.rstrip())
     drawing = {"draw": problems} if problems and options.wants("draw") else {}
     each = {"judge": programs, "judge_reasoning": programs, "execute": 2 * programs, "repair": counterfeits}
     calls = drawing | {name: each[name] for name in steps.asked_of_set(options, benchmark)}
-    return calls, programs, problems, text_of(example)
+    shown = {"program": text}
+    by_step = {**dict.fromkeys(each, shown), "execute": {**shown, "call": "f(0)"}}
+    return calls, programs, problems, text_of(example), by_step | ({"draw": {"program": found[0].prompt.rstrip()}} if problems else {})
 
 
 STUDY = Study(

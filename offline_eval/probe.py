@@ -1,0 +1,140 @@
+"""How long a run would take: one question of each kind is asked before it begins, as a worker asks it, and timed.
+
+It takes seconds, on a slow machine a minute. The time of tests is not in it: they take less than a model in all studies that ask one.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..inference.asking.asker import Asker, Form, Message, Said
+from ..inference.errors import ModelError
+from ..inference.model import Fingerprint
+from ..inference.opening import ModelChoice
+from ..suggestion.complete import complete
+from .asked_model import asked_model
+from .model import begin_anew, opened_on_one_thread
+from .pool.pool import WAITING, Pool
+from .progress import counted
+
+_TIMED = 5
+# Of code and plain words, for models of today.
+_CHARACTERS_A_TOKEN = 3.5
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A kind of question: its name, how many a run asks at most, and what asks one."""
+
+    name: str
+    count: int
+    ask: Callable[[Asker], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run takes of the model. seconds: of one question of each kind. read, written: tokens, of all questions."""
+
+    hours: float
+    workers: int
+    seconds: dict[str, float]
+    read: int
+    written: int
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """Its part of a plan."""
+        return {"hours": round(self.hours, 2), "seconds_each": self.seconds, "tokens_read": self.read, "tokens_written": self.written}
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        each = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
+        tokens = f"; about {self.read:,} tokens read and {self.written:,} written" if self.read else ""
+        return f"time         about {spoken(self.hours)} of the model, by {counted(self.workers, 'worker')} (one just now: {each}){tokens}"
+
+
+def spoken(hours: float) -> str:
+    """Hours or minutes, for people."""
+    return f"{hours:.1f} hours" if hours >= 1.5 else counted(max(1, round(60 * hours)), "minute")
+
+
+def workers_of(pool: Pool, choice: ModelChoice) -> int:
+    """How many ask at once: of a cluster, one, since its machines are not known yet."""
+    return pool.workers or (WAITING if choice.servers else 1)
+
+
+def estimated(choice: ModelChoice, form: Form | None, pool: Pool, probes: Sequence[Probe]) -> tuple[dict[str, Any], list[str]]:
+    """The part of a plan that says how long it takes, and its line; a model that can't be asked is told there, too."""
+    try:
+        asker, model = asked_model(choice, form).open()
+    except ModelError as error:
+        return {}, [f"time         not known: {error}"]
+    seconds, read, written = dict[str, float](), 0.0, 0.0
+    try:
+        for probe in probes:
+            if model is not None:
+                begin_anew(model)
+            counting = _Counting(asker)
+            begun = time.perf_counter()
+            probe.ask(counting)
+            seconds[probe.name] = round(time.perf_counter() - begun, 2)
+            read, written = read + probe.count * counting.read, written + probe.count * counting.written
+    except ModelError as error:
+        return {}, [f"time         not known: {error}"]
+    finally:
+        asker.close()
+    workers = workers_of(pool, choice)
+    hours = sum(probe.count * seconds[probe.name] for probe in probes) / workers / 3600
+    found = Estimate(hours, workers, seconds, round(read / _CHARACTERS_A_TOKEN), round(written / _CHARACTERS_A_TOKEN))
+    return found.plan, [found.line]
+
+
+# A question about a text takes so much of the time of a generation: its answer is one token, and most of its prompt was read before.
+QUESTION = 0.5
+
+
+def generation_seconds(choice: ModelChoice) -> float:
+    """The median over lines of this file, which it completes as in the editor. Raises what `ModelChoice.open` raises."""
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines(keepends=True)
+    took = []
+    with opened_on_one_thread(choice) as model:
+        for number in range(len(lines) - _TIMED, len(lines)):
+            begin_anew(model)
+            began = time.perf_counter()
+            before, after = "".join(lines[:number]) + lines[number][:4], "".join(lines[number + 1 :])
+            complete(model, before, after, settings=choice.settings_for(model))
+            took.append(time.perf_counter() - began)
+    return statistics.median(took)
+
+
+class _Counting(Asker):
+    """An asker that counts characters."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker, self.read, self.written = asker, 0, 0
+
+    @property
+    def form(self) -> Form:
+        """As of the asker."""
+        return self._asker.form
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """As of the asker."""
+        return self._asker.fingerprint
+
+    def say(self, messages: Sequence[Message], **how: Any) -> list[Said]:
+        """The asker's answers."""
+        said = self._asker.say(messages, **how)
+        self.read += sum(len(message.text) for message in messages)
+        self.written += sum(len(one.text) - one.given for one in said)
+        return said
+
+    def close(self) -> None:
+        """Leave the asker open."""
