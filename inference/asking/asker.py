@@ -187,8 +187,11 @@ def closed(text: str, stop: Sequence[str]) -> str:
 
 
 def alternatives_behind(said: Said, opening: str) -> tuple[Alternative, ...]:
-    """The likeliest tokens at the first word behind the last `opening` (a tag, say) of an answer, best first; empty where not told."""
-    at = said.text.rfind(opening)
+    """The likeliest tokens at the first word behind the last `opening` (a tag, say) of an answer, best first; empty where not told.
+
+    Without an opening: at the first word of the answer.
+    """
+    at = said.text.rfind(opening) if opening else 0
     if at < 0:
         return ()
     at += len(opening)

@@ -61,8 +61,9 @@ def chat_request(
     sampling: Sampling,
     stop: Sequence[str] = (),
     top: int | None = None,
+    n: int = 1,
 ) -> dict[str, Any]:
-    """A body. messages: roles and texts. top: how many log-probabilities at each place, None for none at all."""
+    """A body. messages: roles and texts. top: how many log-probabilities at each place, None for none at all. n: answers."""
     body: dict[str, Any] = {
         "model": served.model,
         "messages": [{"role": role, "content": text} for role, text in messages],
@@ -72,6 +73,8 @@ def chat_request(
     }
     if sampling.temperature > 0:
         body |= {"top_p": sampling.top_p, "seed": sampling.seed % _SEEDS}
+    if n > 1:
+        body["n"] = n
     if stop:
         body["stop"] = list(stop)
     if top is not None:
@@ -81,9 +84,13 @@ def chat_request(
     return {**body, **served.extras}
 
 
-def chat_answer(answer: Mapping[str, Any]) -> ChatAnswer:
-    """The first choice of an answer. Raises one of `MALFORMED`."""
-    choice = answer["choices"][0]
+def chat_answers(answer: Mapping[str, Any]) -> list[ChatAnswer]:
+    """The choices of an answer, at least one, in their order. Raises one of `MALFORMED`."""
+    first, *others = answer["choices"]
+    return [_choice(choice) for choice in (sorted([first, *others], key=lambda choice: choice["index"]) if others else [first])]
+
+
+def _choice(choice: Mapping[str, Any]) -> ChatAnswer:
     message = choice["message"]
     text = message.get("content")
     if text is not None and not isinstance(text, str):
@@ -106,16 +113,21 @@ _HELLOS = ((("user", "Say one word."),), (("user", "Write a Python function that
 _DRAWS = 16
 # OpenAI's limit of alternatives, which is vLLM's and Ollama's too, and one that older servers have.
 _TOPS = (20, 5)
+# How many answers vLLM is asked for in one request.
+_SEVERAL = 64
 _NO_CHAT = (NoSuchEndpoint, RequestRefused, BadAnswer, NotACompletionServer)
 
 
 class ChatAsker(Asker):
     """The `Asker` protocol over `/v1/chat/completions`.
 
-    Each answer is a request of its own, whose seed is its own: some servers refuse several answers of one request, others ignore their
-    number. The answers of one call are asked one after another, so that the server finds the prompt in its cache; what is asked at once
-    are the calls of several threads. Of these at most `at_once` requests are on their way, and further ones wait. So one asker may be
-    shared by any number of threads.
+    vLLM and llama-server are asked for several answers in one request, which they write side by side; number i has the seed plus i there,
+    as it has here (vllm/v1/engine/parallel_sampling.py; server-task.h, add_child). Of llama-server these are at most its slots. Of others
+    each answer is a request of its own: some refuse several, some ignore their number, and none says what their seeds are. These are asked
+    one after another, so that the server finds the prompt in its cache.
+
+    Of the requests of several threads at most `at_once` are on their way, and further ones wait. So one asker may be shared by any number
+    of threads.
 
     Log-probabilities are told only where they are the model's own at every temperature. A beginning of the answer is not sent, because not
     every server continues one: the model writes it itself.
@@ -152,6 +164,7 @@ class ChatAsker(Asker):
         self.has_template = props.get("chat_template") != STAND_IN_TEMPLATE
         self._connection = Connection(url, key, timeouts, _MAX_ANSWER_BYTES)
         self._connection.in_every_body |= named
+        self._several = {"vllm": _SEVERAL, "llama-server": int(props.get("total_slots") or 1)}.get(self.served.kind, 1)
         self._patience_s, self._closed, self._free = patience_s, threading.Event(), threading.BoundedSemaphore(at_once)
         try:
             self.told = self._find_told()
@@ -192,13 +205,23 @@ class ChatAsker(Asker):
         if sent[-1][0] == "assistant":
             sent.pop()
         top = max(1, min(top_logprobs, self.told)) if self.told else None
-        said = []
-        for number in range(n if temperature > 0 else 1):
-            how = Sampling(temperature, top_p, seed + number)
-            body = chat_request(self.served, sent, max_tokens=max_tokens, sampling=how, stop=stop, top=top)
-            with self._free:
-                heard = retried(functools.partial(self._post, body), self._patience_s, self._closed)
-            said.append(_said(heard, stop, top_logprobs))
+        heard, wanted, several = list[ChatAnswer](), n if temperature > 0 else 1, self._several
+        while len(heard) < wanted:
+            count = min(several, wanted - len(heard))
+            how = Sampling(temperature, top_p, seed + len(heard))
+            body = chat_request(self.served, sent, max_tokens=max_tokens, sampling=how, stop=stop, top=top, n=count)
+            try:
+                with self._free:
+                    found = retried(functools.partial(self._post, body), self._patience_s, self._closed)
+            except RequestRefused:
+                if count == 1:
+                    raise
+                several = 1  # an older version; or the question is at fault, which it will say again
+                continue
+            heard += found[:count]
+            if len(found) < count or several < self._several:
+                self._several = several = 1
+        said = [_said(each, stop, top_logprobs) for each in heard]
         return said * (n // len(said))
 
     def close(self) -> None:
@@ -206,9 +229,9 @@ class ChatAsker(Asker):
         self._closed.set()
         self._connection.close()
 
-    def _post(self, body: dict[str, Any]) -> ChatAnswer:
+    def _post(self, body: dict[str, Any]) -> list[ChatAnswer]:
         try:
-            return self._connection.ask(PATH, body, chat_answer)
+            return self._connection.ask(PATH, body, chat_answers)
         except concurrent.futures.CancelledError:
             raise ModelClosed(self.where) from None
 
@@ -231,7 +254,7 @@ class ChatAsker(Asker):
         for seed in range(_DRAWS if temperature > 0 else 1):
             body = chat_request(self.served, hello, max_tokens=1, sampling=Sampling(temperature, seed=seed), top=top)
             try:
-                heard = self._post(body)
+                heard = self._post(body)[0]
             except _NO_CHAT:
                 return None
             if heard.tokens and heard.tokens[0].logprob is not None:

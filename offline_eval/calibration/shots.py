@@ -38,7 +38,6 @@ ALONE, BEHIND = "ask_chat", "ask_shots"
 # What is shown of the code before an answer: its last lines, of at most so many characters together.
 _MAX_LINES, _MAX_CHARACTERS = 40, 1600
 _ANSWER_TOKENS, _TOP = 8, 20
-_OPENING, _CLOSING = "[ANSWER]", "[/ANSWER]"
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -168,15 +167,14 @@ def messages_of(shown: Shown, examples: Sequence[Shown]) -> list[Message]:
     """The question about an answer, behind examples with theirs."""
     messages = list[Message]()
     for each in examples:
-        *question, opening = _rendered(each)
-        messages += [*question, Message("assistant", f"{opening.text}\n{each.right}\n{_CLOSING}")]
+        messages += [*_rendered(each), Message("assistant", str(each.right))]
     return [*messages, *_rendered(shown)]
 
 
 def _p_true(asker: Asker, shown: Shown, examples: Sequence[Shown]) -> float | None:
     with suppress(ContextTooLong):
-        (said,) = asker.say(messages_of(shown, examples), max_tokens=_ANSWER_TOKENS, stop=(_CLOSING,), top_logprobs=_TOP)
-        if top := alternatives_behind(said, _OPENING):
+        (said,) = asker.say(messages_of(shown, examples), max_tokens=_ANSWER_TOKENS, top_logprobs=_TOP)
+        if top := alternatives_behind(said, ""):
             return p_of_first([(each.text, each.logprob) for each in top], ("true", "false"))
     return None
 

@@ -24,7 +24,8 @@ OTHERS = ("yes", "no", " maybe")
 class ChatSpeech(Speech):
     """reply: the tokens of an answer, from the request's body. tells: whether log-probabilities are told. shaped: whether they are those at
     the temperature. ending: tokens told behind the text's, as vLLM does of the one that ends it. thought: tokens of a thought, which is
-    kept apart. models: their names. gate: answers wait for it. at_once: most requests that were answered at the same time."""
+    kept apart. models: their names. gate: answers wait for it. several: what becomes
+    of a request for several answers. at_once: most requests that were answered at the same time."""
 
     kind: Literal["vllm", "ollama", "lmstudio"] = "vllm"  # type: ignore[assignment]
     reply: Callable[[dict[str, Any]], Sequence[str]] = lambda _: ["Hello", " there"]
@@ -34,6 +35,7 @@ class ChatSpeech(Speech):
     thought: Sequence[str] = ()
     models: Sequence[str] = ("acme/chat-tiny",)
     gate: threading.Event | None = None
+    several: Literal["yes", "ignored", "refused"] = "yes"
     at_once: int = 0
     running: int = 0
 
@@ -68,6 +70,8 @@ class ChatHandler(Handler):
             return self.send_json({"error": {"message": f'model "{body["model"]}" not found', "type": "api_error"}}, 404)
         if body.get("logprobs") and body["top_logprobs"] > speech.most_logprobs:
             return self.send_json({"error": {"message": f"top_logprobs: at most {speech.most_logprobs}"}}, 400)
+        if speech.several == "refused" and body.get("n", 1) > 1:
+            return self.send_json({"error": {"message": "n: at most 1"}}, 400)
         with _COUNTING:
             speech.running += 1
             speech.at_once = max(speech.at_once, speech.running)
@@ -76,7 +80,9 @@ class ChatHandler(Handler):
         time.sleep(speech.pause_s)
         with _COUNTING:
             speech.running -= 1
-        return {"object": "chat.completion", "choices": [self.chat_choice(body)]}
+        n = body.get("n", 1) if speech.several == "yes" else 1
+        choices = [{**self.chat_choice({**body, **({"seed": body["seed"] + at} if at else {})}), "index": at} for at in range(n)]
+        return {"object": "chat.completion", "choices": choices[::-1]}
 
     def chat_choice(self, body: dict[str, Any]) -> dict[str, Any]:
         speech = self.speech

@@ -141,7 +141,7 @@ def questions_of(pairs: Sequence[CodePair]) -> list[PairQuestion]:
 
 def manner(votes: int, name: str = "local") -> Manner:
     """How a question is asked. name: of its prompt."""
-    return Manner(name, votes, T_ANSWER, MAX_TOKENS, ("[/ANSWER]",), top=True)
+    return Manner(name, votes, T_ANSWER, MAX_TOKENS, (), top=True)
 
 
 def answered(votes: int, seed: int, asker: Asker, question: PairQuestion) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def record_of(name: str, messages: Sequence[Message], how: Manner, seed: int, as
     record: dict[str, Any] = {"id": name}
     if how.top:
         (first,) = asker.say(messages, max_tokens=how.max_tokens, stop=how.stop, top_logprobs=_TOP)
-        if top := alternatives_behind(first, how.stop[0].replace("/", "")):
+        if top := alternatives_behind(first, how.stop[0].replace("/", "") if how.stop else ""):
             record["top"] = [(each.text, each.logprob) for each in top]
     said = asker.say(messages, n=how.n, temperature=how.temperature, max_tokens=how.max_tokens, stop=how.stop, seed=seed)
     return {**record, "given": [_given(each) for each in said]}

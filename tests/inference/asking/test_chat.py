@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -256,3 +256,20 @@ def test_what_nobody_can_be_asked_is_a_mistake_of_the_caller() -> None:
         for options in wrong:
             with pytest.raises(ValueError):  # noqa: PT011
                 asker.say(**{"messages": HELLO, **options})
+
+
+@pytest.mark.parametrize(
+    ("kind", "several", "requests"), [("vllm", "yes", 1), ("vllm", "ignored", 5), ("vllm", "refused", 6), ("lmstudio", "yes", 5)]
+)
+def test_several_answers_are_one_request_where_the_server_can_and_the_same_where_it_can_not(
+    kind: Literal["vllm", "lmstudio"], several: Literal["yes", "ignored", "refused"], requests: int
+) -> None:
+    speech = ChatSpeech(kind=kind, several=several, reply=lambda body: [f"number {body.get('seed', 0)}"])
+    with chatting(speech) as address, open_chat(address) as asker:
+        speech.asked.clear()
+        said = asker.say(HELLO, n=5, temperature=0.8, seed=7)
+        assert [one.text for one in said] == [f"number {7 + number}" for number in range(5)]
+        assert len(speech.chats) == requests
+        speech.asked.clear()
+        asker.say(HELLO, n=5, temperature=0.8, seed=7)
+        assert len(speech.chats) == (1 if requests == 1 else 5), "what a server can't do is asked of it once"

@@ -40,13 +40,9 @@ def test_examples_are_the_nearest_labelled_answers_of_other_projects_the_nearest
 def test_each_example_is_told_with_what_came_of_it_before_the_question() -> None:
     examples = [shown("a", "def f(): # a", right=False), shown("b", "def f(): # b")]
     messages = messages_of(shown("c", "def f(): # c"), examples)
-    assert [message.role for message in messages] == ["user", "assistant"] * 3
-    assert [message.text.split() for message in messages[1::2]] == [
-        ["[ANSWER]", "False", "[/ANSWER]"],
-        ["[ANSWER]", "True", "[/ANSWER]"],
-        ["[ANSWER]"],
-    ]
-    assert [message.text.count("# c") for message in messages] == [0, 0, 0, 0, 1, 0]
+    assert [message.role for message in messages] == ["user", "assistant", "user", "assistant", "user"]
+    assert [message.text for message in messages[1::2]] == ["False", "True"]
+    assert [message.text.count("# c") for message in messages] == [0, 0, 0, 0, 1]
 
 
 class Says:
@@ -61,13 +57,13 @@ class Says:
         if len(messages) > self.most:
             raise ContextTooLong(len(messages), self.most, 1)
         top = (Alternative("True", math.log(self.p)), Alternative(" False", math.log(1 - self.p)))
-        return [Said("[ANSWER]\nTrue", StopReason.END, (SaidToken("\n", 0.0), SaidToken("True", math.log(self.p), top)), len("[ANSWER]"))]
+        return [Said(" True", StopReason.END, (SaidToken(" ", 0.0), SaidToken("True", math.log(self.p), top)))]
 
 
 def test_a_context_without_room_for_the_examples_leaves_their_answer_open() -> None:
     asked = Asked(shown("a", "x"), [shown("b", "y")])
     assert said_of(Says(0.8), asked) == {"id": "a", "ask_chat": pytest.approx(0.8), "ask_shots": pytest.approx(0.8), "shots": ["b"]}
-    assert said_of(Says(0.8, most=2), asked)["ask_shots"] is None
+    assert said_of(Says(0.8, most=1), asked)["ask_shots"] is None
 
 
 def answer(**changes: Any) -> dict[str, Any]:
