@@ -78,7 +78,7 @@ def add_pool_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=positive,
         help="processes of one thread each (default: 1; on a cluster: one for each CPU but one); with a server: calls at the same time "
-        "(default: 4)",
+        "(default: 4, and up to 32 while that is faster)",
     )
     parser.add_argument("--ray", metavar="ADDRESS", help="work on a Ray cluster instead: host:port, or auto (needs the extra ray)")
 

@@ -25,15 +25,15 @@ from typing import Any, Generic
 from . import ray, threads
 from .interface import MAX_START_S, MAX_TRIES, Answer, Finished, Item, PoolError, Start
 
-# So many requests are under way at a server unless the user says otherwise.
-WAITING = 4
+# So many requests are under way at a server unless the user says otherwise; more, up to the second, where it answers them faster.
+WAITING, MOST_WAITING = 4, 32
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
     """Processes of this machine or, where an address is given, of the Ray cluster there; threads for work that waits for a server.
 
-    workers: how many; by default one process here, four threads, and on a cluster one for each CPU but one.
+    workers: how many; by default one process here, four threads or as many as a server takes, and on a cluster one for each CPU but one.
     """
 
     workers: int | None = None
@@ -54,7 +54,7 @@ class Pool:
         if self.ray:
             return ray.run(start, items, self.ray, workers=self.workers, max_item_s=max_item_s)
         if waits:
-            return threads.run(start, items, self.workers or WAITING)
+            return threads.run(start, items, self.workers or WAITING, most=self.workers or MOST_WAITING)
         return run(start, items, self.workers or 1, max_item_s=max_item_s)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Generator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from .interface import Answer, Finished, Item, PoolError, Start
 
 _LOOK_S = 0.2
+# Twice the threads must answer so much faster to be kept growing, by so many items of each.
+_GAIN, _ROUND = 1.2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,12 @@ class _Ended:
     failure: Exception | None = None
 
 
-def run(start: Start[Item, Answer], items: Iterable[Item], workers: int) -> Generator[Finished[Item, Answer], None, None]:
+def run(
+    start: Start[Item, Answer], items: Iterable[Item], workers: int, most: int | None = None
+) -> Generator[Finished[Item, Answer], None, None]:
     """Every item with its answer, in the order in which they are finished. Each thread makes its own work function.
+
+    most: threads are doubled up to so many, as long as that makes the server answer faster; None: never.
 
     Closing the iterator lets each thread finish its item and end. An exception of the work function loses its item. A thread that can't
     make a work function leaves its share to the others.
@@ -62,10 +69,13 @@ def run(start: Start[Item, Answer], items: Iterable[Item], workers: int) -> Gene
             getattr(do, "close", lambda: None)()
         said.put(_Ended(failure=failure))
 
-    # daemons: an interrupted run does not wait for a server that hangs
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
+    def begin(count: int) -> None:
+        for _ in range(count):
+            # a daemon: an interrupted run does not wait for a server that hangs
+            threading.Thread(target=work, daemon=True).start()
+
+    begin(workers)
+    most, finished, since, rate = most or workers, 0, time.monotonic(), 0.0
     try:
         ended: list[_Ended] = []
         while len(ended) < workers:
@@ -77,6 +87,13 @@ def run(start: Start[Item, Answer], items: Iterable[Item], workers: int) -> Gene
                 ended.append(each)
             else:
                 yield each
+                finished += 1
+            if workers < most and not ended and finished >= _ROUND * workers:
+                now = time.monotonic()
+                before, rate, finished, since = rate, finished / max(now - since, 1e-9), 0, now
+                more = min(workers, most - workers) if rate > _GAIN * before else 0
+                begin(more)
+                workers, most = workers + more, most if more else workers
         if failure := next((each.failure for each in ended if each.failure), None):
             raise failure
         if all(each.why_not for each in ended):

@@ -78,3 +78,27 @@ def test_where_no_more_items_can_be_made_those_before_are_finished_and_the_reaso
     with pytest.raises(OSError, match="the disk is gone"):
         found.extend(each.answer for each in run(Waits(pause_s=0.01), items(), 2))
     assert sorted(found) == [n * n for n in range(5)]
+
+
+def test_a_server_that_answers_more_questions_as_fast_gets_more_and_no_more_than_it_may() -> None:
+    start = Waits(pause_s=0.05)
+    assert len(list(run(start, range(300), 2, most=12))) == 300
+    assert start.most == 12
+    assert start.closed == 12
+
+
+def test_a_server_that_takes_one_question_at_a_time_gets_few() -> None:
+    turn, begun = threading.Lock(), list[int]()
+
+    def begin() -> Callable[[int], int]:
+        begun.append(1)
+
+        def do(number: int) -> int:
+            with turn:
+                time.sleep(0.005)
+            return number
+
+        return do
+
+    assert len(list(run(begin, range(600), 2, most=64))) == 600
+    assert len(begun) <= 16, "it is never faster"
