@@ -135,15 +135,21 @@ class ChatOptions(StudyOptions):
 
 
 def p_of_first(top: Sequence[tuple[str, float]], words: tuple[str, str]) -> float | None:
-    """The probability of the first of two words against the other, from the likeliest first tokens (text, log p), whole or beginnings."""
+    """The probability of the first of two words against the other, from the likeliest first tokens (text, log p), whole or beginnings.
+
+    A word that is not among them counts as the least likely of these, so that no probability is 0 or 1.
+    """
     mass = dict.fromkeys(words, 0.0)
     for text, logprob in top:
         begun = text.strip().casefold()
         word = next((word for word in words if begun and (word.startswith(begun) or begun.startswith(word))), None)
         if word is not None:
             mass[word] += math.exp(logprob)
-    total = sum(mass.values())
-    return mass[words[0]] / total if total > 0 else None
+    if not any(mass.values()):
+        return None
+    least = math.exp(min(logprob for _, logprob in top))
+    first, other = (mass[word] or min(least, max(mass.values())) for word in words)
+    return first / (first + other)
 
 
 def text_of(messages: Sequence[Message]) -> str:

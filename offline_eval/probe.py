@@ -56,7 +56,9 @@ class Estimate:
         """For people."""
         each = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
         tokens = f"; about {self.read:,} tokens read and {self.written:,} written" if self.read else ""
-        return f"time         about {spoken(self.hours)} of the model, by {counted(self.workers, 'worker')} (one just now: {each}){tokens}"
+        fast = ", each as fast as one alone" if self.workers > 1 else ""
+        workers = counted(self.workers, "worker") + fast
+        return f"time         about {spoken(self.hours)} of the model, by {workers} (one just now: {each}){tokens}"
 
 
 def spoken(hours: float) -> str:
@@ -65,7 +67,7 @@ def spoken(hours: float) -> str:
 
 
 def workers_of(pool: Pool, choice: ModelChoice) -> int:
-    """How many ask at once: of a cluster, one, since its machines are not known yet."""
+    """How many ask at once; of a cluster, whose machines are not known yet, as here."""
     return pool.workers or (WAITING if choice.servers else 1)
 
 

@@ -25,11 +25,11 @@ from ..inference.opening import ModelChoice
 from .answers import Answer
 from .errors import StudyError
 from .pool.interface import PoolError, Start
-from .pool.pool import Pool
+from .pool.pool import MOST_WAITING, Pool
 from .progress import Progress, counted, tell_if_stopped, to_stderr
 from .run import GENERATIONS, Question, Records, Run, Step, digest_of, lines_of
 
-# So many items in a row without a record are no accident.
+# So many items in a row without a record are no accident; of those that wait for a server all may be under way when it fails.
 MAX_LOST_IN_A_ROW = 10
 
 
@@ -272,7 +272,7 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
         to_stderr(f"{done:,} of {counted(work.wanted, unit)} {are} done already" if work.wanted else f"{counted(done, unit)} done already")
     progress = Progress(f"{unit}s", work.wanted, work.max_s, before=done, clock=work.clock)
     lost_before, lost, in_a_row = run.lost(step), set[str](), 0
-    begun = work.clock()
+    begun, most_lost = work.clock(), MAX_LOST_IN_A_ROW + (MOST_WAITING if work.waits and not work.pool.workers else 0)
 
     def left() -> Iterator[Item]:
         for item in _lost_last(work.items, lost_before):
@@ -289,10 +289,8 @@ def _do(run: Run, work: Work[Any], records: Records) -> None:
                 run.keep_lost(step, lost_before | lost)
                 in_a_row += each.item.id not in lost_before
                 progress.say(f"{each.item.id} has no answer: {each.lost}")
-                if in_a_row == MAX_LOST_IN_A_ROW:
-                    raise Unanswered(
-                        f"{MAX_LOST_IN_A_ROW} {unit}s in a row have no answer; what is finished is kept, and the same command goes on"
-                    )
+                if in_a_row == most_lost:
+                    raise Unanswered(f"{most_lost} {unit}s in a row have no answer; what is finished is kept, and the same command goes on")
                 continue
             if timings := each.answer.pop("timings", None):
                 run.add_timings(step, each.item.id, timings)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..completion.settings import Sampling
-from ..errors import BadAnswer, ModelClosed, NoChat, NoSuchEndpoint, NotACompletionServer, RequestRefused, ServerFailed
+from ..errors import SERVER_FAILURES, BadAnswer, ModelClosed, NoChat, NoSuchEndpoint, NotACompletionServer, RequestRefused, ServerFailed
 from ..model import Fingerprint, StopReason
 from ..remote.formats import ServedToken, same_distribution, spelled_token
 from ..remote.http import Connection, Timeouts
@@ -205,21 +205,22 @@ class ChatAsker(Asker):
         if sent[-1][0] == "assistant":
             sent.pop()
         top = max(1, min(top_logprobs, self.told)) if self.told else None
-        heard, wanted, several = list[ChatAnswer](), n if temperature > 0 else 1, self._several
+        heard, wanted, several, refused = list[ChatAnswer](), n if temperature > 0 else 1, self._several, False
         while len(heard) < wanted:
             count = min(several, wanted - len(heard))
             how = Sampling(temperature, top_p, seed + len(heard))
             body = chat_request(self.served, sent, max_tokens=max_tokens, sampling=how, stop=stop, top=top, n=count)
             try:
                 with self._free:
-                    found = retried(functools.partial(self._post, body), self._patience_s, self._closed)
-            except RequestRefused:
+                    found = retried(functools.partial(self._post, body), 0.0 if count > 1 else self._patience_s, self._closed)
+            except (RequestRefused, *SERVER_FAILURES) as failure:
                 if count == 1:
                     raise
-                several = 1  # an older version; or the question is at fault, which it will say again
+                # An older version, which says HTTP 400 or 500; or the question or the moment is at fault, as one answer will tell.
+                several, refused = 1, isinstance(failure, RequestRefused)
                 continue
             heard += found[:count]
-            if len(found) < count or several < self._several:
+            if refused or len(found) < count:
                 self._several = several = 1
         said = [_said(each, stop, top_logprobs) for each in heard]
         return said * (n // len(said))

@@ -118,6 +118,10 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
         raise UsageError("the step shots needs --shots N, how many examples it shows")
     if arguments.shots and arguments.arms and "docstring" not in arguments.arms:
         raise UsageError("--shots asks about files as they are, the arm docstring: name it with --arms, too")
+    if arguments.shots:
+        from .shots import check_shots
+
+        check_shots(choice)
     pool = checked_pool(arguments)
     if sort in _OF_LINES:
         _run_lines(arguments, choice, pool)

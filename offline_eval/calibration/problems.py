@@ -33,7 +33,7 @@ from ..sets.problem import Problem
 from ..sets.problems import problems
 from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
-from .shots import SHOTS, Shots, Shown, shots_of, shown_answers, with_shots, words_of_shots
+from .shots import SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots, words_of_shots
 
 # The sandbox ends a program long before; a worker that takes so long for one text hangs.
 MAX_TEXT_S = 600.0
@@ -123,15 +123,20 @@ def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Proble
     if shots:
 
         def shown() -> list[Shown]:
-            return list(shown_answers(_labelled(run), lambda answer, _: texts[answer["id"]].prompt, event))
+            check_labelled(run, LABELS, _judged(run, texts))
+            return list(shown_answers(_labelled(run), lambda answer, _: _before(texts[answer["id"]]), event))
 
         plan["shots"] = lambda: shots.work(shown(), options.pool, waits=options.waits)
     return plan
 
 
+def _before(problem: Problem) -> str:
+    return problem.prompt + indentation_of(problem)
+
+
 def gap_of(problem: Problem, task: Task, settings: Settings) -> FileWithGap:
     """The problem's file, with the cursor behind the indentation with which its answer begins."""
-    before = problem.prompt + indentation_of(problem)
+    before = _before(problem)
     truth = problem.truth.removeprefix(indentation_of(problem)).rstrip("\n")
     after = f"\n{problem.suffix}" if problem.suffix else ""
     return FileWithGap(before + truth + after, Gap(len(before), len(before) + len(truth)), task, settings)

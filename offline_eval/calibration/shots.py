@@ -1,7 +1,8 @@
 """The step "shots": the model is asked in words whether its own answers are right, first alone, then behind examples.
 
-The examples are the run's own answers to the nearest other code, by BM25+, each with what came of it. None is of the same project (of
-functions: of the same problem), whose labels no map that is held out by project may see. Nothing of what follows the answer is shown.
+The examples are the run's own answers to the nearest other code, by BM25+ (Lv and Zhai 2011), each with what came of it. None is of the
+same project (of functions: of the same problem). So no answer is asked about behind labels of its own project; the maps that judge it are
+fitted to answers that were, as in the paper. Nothing of what follows the answer is shown.
 
 Reference: Spiess et al. (arXiv 2402.02047), whose later versions report a skill of .15 on lines behind examples by BM25.
 """
@@ -10,21 +11,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
+from itertools import islice
 from typing import Any, TypedDict
 
 import numpy as np
 
+from ...calibration.arrays import Floats
 from ...calibration.measures.reflective import FALLBACK
 from ...calibration.samples import Event
 from ...inference.asking.asker import Asker, Message, alternatives_behind
-from ...inference.errors import ContextTooLong
-from ...inference.opening import ModelChoice
+from ...inference.errors import ContextTooLong, RequestRefused, ServerFailed
+from ...inference.opening import EMBEDDED, ModelChoice
 from ..answers import Answer, Generated
 from ..asked_model import AskedModel, Asking, asked_model, p_of_first, prompt_beside
 from ..errors import StudyError, UsageError
@@ -38,7 +40,7 @@ ALONE, BEHIND = "ask_chat", "ask_shots"
 # What is shown of the code before an answer: its last lines, of at most so many characters together.
 _MAX_LINES, _MAX_CHARACTERS = 40, 1600
 _ANSWER_TOKENS, _TOP = 8, 20
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_K1, _B, _DELTA = 1.5, 0.75, 1.0
 
 
 class Said(TypedDict):
@@ -90,25 +92,37 @@ class Shots:
     @property
     def question(self) -> dict[str, Any]:
         """What of a run's question tells it."""
-        return {"shots": self.count, "shots_asked": f"{self.model.form} {_prompt().fingerprint[:16]}"}
+        return {"shots": self.count, "shots_asked": f"{self.model.form} {self.model.id} {_prompt().fingerprint[:16]}"}
 
     def work(self, shown: Sequence[Shown], pool: Pool, *, waits: bool) -> Work[Any]:
         """The work of asking about answers."""
         return all_of(SHOTS, nearest(shown, self.count), Asking(self.model, said_of), pool, waits=waits)
 
 
-def shots_of(choice: ModelChoice, count: int | None) -> Shots | None:
-    """How a run with so many examples asks; None for none. Raises UsageError for the embedded model, and what `asked_model` raises."""
-    if count is None:
-        return None
-    if choice.where is None:
+def check_shots(choice: ModelChoice) -> None:
+    """Raises UsageError for the embedded model, and StudyError without scikit-learn."""
+    if choice.where is None or choice.located == EMBEDDED:
         raise UsageError("the embedded model answers no questions, so it can't be asked about what it wrote: leave --shots out")
-    return Shots(asked_model(choice), count)
+    if find_spec("sklearn") is None:
+        raise StudyError("scikit-learn, which finds examples, is not installed: pip install 'assay[studies]'")
+
+
+def shots_of(choice: ModelChoice, count: int | None) -> Shots | None:
+    """How a run with so many examples asks; None for none. Raises what `asked_model` raises."""
+    return None if count is None else Shots(asked_model(choice), count)
+
+
+def check_labelled(run: Run, labels: Step, units: Iterable[Any]) -> None:
+    """Raises StudyError where texts wait for their tests: examples of those alone that need none would all be right."""
+    done = run.by_id(labels, "tests_pass").keys() | run.lost(labels)
+    if missing := sum(unit.id not in done for unit in units):
+        raise StudyError(f"{counted(missing, 'text')} {'waits' if missing == 1 else 'wait'} for the tests: do the step labels before shots")
 
 
 def words_of_shots(count: int | None) -> list[str]:
     """What of a plan people are told."""
-    return [f"in words     two questions about each first answer, one of them behind {counted(count, 'example')}"] if count else []
+    behind = f"one of them behind {counted(count, 'example')}, which is most of what is read" if count else ""
+    return [f"in words     two questions about each first answer, {behind}; not in that time"] if count else []
 
 
 def shown_answers(answers: Iterable[Answer], code_before: Callable[[Answer, Generated], str], event: Event) -> Iterator[Shown]:
@@ -129,37 +143,46 @@ def _end_of(text: str) -> str:
 
 
 def nearest(shown: Sequence[Shown], count: int) -> list[Asked]:
-    """Each with its `count` nearest of other groups whose label is known, by BM25 over the words of code and answer; the nearest last.
-
-    Raises StudyError without rank-bm25.
-    """
-    try:
-        from rank_bm25 import BM25Plus
-    except ImportError:
-        raise StudyError("rank_bm25, which finds examples, is not installed: pip install 'assay[studies]'") from None
+    """Each with its `count` nearest of other groups whose label is known, by BM25+ over the words of code and answer; the nearest last."""
     known = [each for each in shown if each.right is not None]
-    index = BM25Plus([_words(each) or [""] for each in known]) if known else None
     found = []
-    for each in shown:
-        near: list[Shown] = []
-        if index is not None:
-            scores = index.get_scores(list(dict.fromkeys(_words(each))))
-            for row in np.argsort(-scores, kind="stable").tolist():
-                if len(near) == count:
-                    break
-                if known[row].group != each.group:
-                    near.append(known[row])
-        found.append(Asked(each, near[::-1]))
+    for each, scores in zip(shown, _bm25(known, shown), strict=True):
+        others = (known[row] for row in np.argsort(-scores, kind="stable").tolist() if known[row].group != each.group)
+        found.append(Asked(each, [*islice(others, count)][::-1]))
     return found
 
 
-def _words(shown: Shown) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(f"{shown.code}{shown.completion}")]
+def _bm25(known: Sequence[Shown], asked: Sequence[Shown]) -> Iterator[Floats]:
+    """For each that is asked about the score of each known one, (known,)."""
+    from scipy.sparse import csr_array
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    def text(shown: Shown) -> str:
+        return f"{shown.code}{shown.completion}"
+
+    words = CountVectorizer(token_pattern=r"[A-Za-z_]\w*")
+    # A word of its own, because there is no vocabulary without one.
+    counts = csr_array(words.fit_transform([*map(text, known), "no_word"])[:-1], dtype=np.float64)
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    holding = np.bincount(counts.indices, minlength=counts.shape[1])
+    rows = np.repeat(np.arange(len(known)), np.diff(counts.indptr))
+    norm = 1 - _B + _B * lengths / max(lengths.mean(), 1.0) if len(known) else lengths
+    counts.data = np.log((len(known) + 1) / holding[counts.indices]) * (_DELTA + (_K1 + 1) * counts.data / (counts.data + _K1 * norm[rows]))
+    for each in asked:
+        query = words.transform([text(each)])
+        query.data[:] = 1
+        yield (counts @ query.T).toarray().ravel()
 
 
 def said_of(asker: Asker, asked: Asked) -> dict[str, Any]:
     """The record of an answer. Raises what `Asker.say` raises."""
-    alone, behind = (_p_true(asker, asked.shown, examples) for examples in ((), asked.examples))
+    alone = _p_true(asker, asked.shown, ())
+    try:
+        behind = _p_true(asker, asked.shown, asked.examples)
+    except RequestRefused as error:  # what a server says of a question that its context has no room for
+        if isinstance(error, ServerFailed):
+            raise
+        behind = None
     return {"id": asked.id, ALONE: alone, BEHIND: behind, "shots": [each.id for each in asked.examples]}
 
 
@@ -198,7 +221,7 @@ def with_shots(run: Run, answers: list[Any]) -> list[Any]:
             if one.get("arm", PLAIN) != PLAIN or (record := said.get(one["id"])) is None:
                 continue
             values = {name: record[name] for name in asked}
-            one["measures"] |= {name: FALLBACK if p is None or math.isnan(p) else p for name, p in values.items()}
+            one["measures"] |= {name: FALLBACK if p is None else p for name, p in values.items()}
             one["asked"] = {**one.get("asked", {}), **asked}
             one["fallbacks"] = [*one.get("fallbacks", []), *(name for name, p in values.items() if p is None)]
     return answers

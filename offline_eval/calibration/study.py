@@ -38,7 +38,7 @@ from ..sets.projects import Project, named
 from ..sets.suites import Items, Judged, Judging, Label
 from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
-from .shots import SHOTS, Shots, Shown, shots_of, shown_answers, with_shots, words_of_shots
+from .shots import SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots, words_of_shots
 
 # So many prompts are laid out to learn how long they are, and so many gaps filled to learn how long that takes.
 _LAID_OUT, _TIMED = 50, 3
@@ -59,7 +59,7 @@ class Calls:
     most_new_tokens: int
     example: str
     hours: float
-    seconds_each: float
+    seconds_a_gap: float
 
 
 def tell_plan(options: Options) -> None:
@@ -125,7 +125,7 @@ def words_of(calls: Calls) -> list[str]:
     return [
         f"calls        {calls.generations:,} generations, {calls.questions:,} questions about them",
         f"tokens       {tokens}; at most {calls.most_new_tokens:,} new ones",
-        f"time         about {spoken(calls.hours)} of the model ({calls.seconds_each:.1f} s for each gap just now)",
+        f"time         about {spoken(calls.hours)} of the model ({calls.seconds_a_gap:.1f} s for each gap just now)",
     ]
 
 
@@ -322,6 +322,8 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items, shots: S
 def _shown(options: Options, run: Run, items: Items) -> list[Shown]:
     """The answers that the model is asked about in words."""
     places = items.by_id
+    if options.set in TESTED:
+        check_labelled(run, LABELS, _judged(run, items))
 
     def code_before(answer: Answer, one: Generated) -> str:
         place = places[answer["id"]]

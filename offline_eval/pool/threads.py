@@ -32,7 +32,7 @@ def run(
 ) -> Generator[Finished[Item, Answer], None, None]:
     """Every item with its answer, in the order in which they are finished. Each thread makes its own work function.
 
-    most: threads are doubled up to so many, as long as that makes the server answer faster; None: never.
+    most: threads are doubled up to so many, as long as twice as many answer faster; those that did not are ended. None: never.
 
     Closing the iterator lets each thread finish its item and end. An exception of the work function loses its item. A thread that can't
     make a work function leaves its share to the others.
@@ -43,10 +43,15 @@ def run(
     Exception: what `items` raises, once the items under way are finished.
     """
     source, taking, stop = iter(items), threading.Lock(), threading.Event()
+    most, running, allowed = most or workers, 0, workers
     said: queue.SimpleQueue[Finished[Item, Answer] | _Ended] = queue.SimpleQueue()
 
     def taken() -> Item | None:
+        nonlocal running
         with taking:
+            if running > allowed:
+                running -= 1
+                return None
             return None if stop.is_set() else next(source, None)
 
     def work() -> None:
@@ -70,12 +75,16 @@ def run(
         said.put(_Ended(failure=failure))
 
     def begin(count: int) -> None:
+        nonlocal running, allowed
+        with taking:
+            running, allowed = running + count, max(allowed, running + count)
         for _ in range(count):
             # a daemon: an interrupted run does not wait for a server that hangs
             threading.Thread(target=work, daemon=True).start()
 
     begin(workers)
-    most, finished, since, rate = most or workers, 0, time.monotonic(), 0.0
+    # Of a round: answers, from the first on, which waited for a model to be opened; and how fast the round before was.
+    finished, since, rate = 0, 0.0, 0.0
     try:
         ended: list[_Ended] = []
         while len(ended) < workers:
@@ -87,13 +96,18 @@ def run(
                 ended.append(each)
             else:
                 yield each
-                finished += 1
-            if workers < most and not ended and finished >= _ROUND * workers:
-                now = time.monotonic()
-                before, rate, finished, since = rate, finished / max(now - since, 1e-9), 0, now
-                more = min(workers, most - workers) if rate > _GAIN * before else 0
-                begin(more)
-                workers, most = workers + more, most if more else workers
+                if allowed < most and not ended and each.answer is not None:
+                    since = since or time.monotonic()
+                    finished += 1
+            if finished > _ROUND * allowed:
+                before, rate, finished = rate, (finished - 1) / max(time.monotonic() - since, 1e-9), 0
+                since = 0.0
+                if rate > _GAIN * before:
+                    more = min(allowed, most - allowed)
+                    begin(more)
+                    workers += more
+                else:
+                    most = allowed = allowed // 2
         if failure := next((each.failure for each in ended if each.failure), None):
             raise failure
         if all(each.why_not for each in ended):

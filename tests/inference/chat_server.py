@@ -35,7 +35,7 @@ class ChatSpeech(Speech):
     thought: Sequence[str] = ()
     models: Sequence[str] = ("acme/chat-tiny",)
     gate: threading.Event | None = None
-    several: Literal["yes", "ignored", "refused"] = "yes"
+    several: Literal["yes", "ignored", 400, 500] = "yes"
     at_once: int = 0
     running: int = 0
 
@@ -70,8 +70,8 @@ class ChatHandler(Handler):
             return self.send_json({"error": {"message": f'model "{body["model"]}" not found', "type": "api_error"}}, 404)
         if body.get("logprobs") and body["top_logprobs"] > speech.most_logprobs:
             return self.send_json({"error": {"message": f"top_logprobs: at most {speech.most_logprobs}"}}, 400)
-        if speech.several == "refused" and body.get("n", 1) > 1:
-            return self.send_json({"error": {"message": "n: at most 1"}}, 400)
+        if isinstance(speech.several, int) and body.get("n", 1) > 1:
+            return self.send_json({"error": {"message": "Only one completion choice is allowed"}}, speech.several)
         with _COUNTING:
             speech.running += 1
             speech.at_once = max(speech.at_once, speech.running)

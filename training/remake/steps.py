@@ -191,7 +191,7 @@ STEPS = (
         minutes=2,
         files=_shipped(*(f"exact_match-{task}-languages-qwen2.5-coder-0.5b" for task in TASKS)),
         blocks={"docs/calibration.md#languages-qwen": partial(calibrators.languages, of="-qwen2.5-coder-0.5b")},
-        code=(*_FITS, "training/remake/calibrators.py"),
+        code=(*_FITS, "published/packages-qwen05.tar.xz", "training/remake/calibrators.py"),
     ),
     Step(
         "models/kin",

@@ -19,12 +19,12 @@ from ....calibration.validation.counterfeit_facts import Fact
 from ....calibration.validation.counterfeit_study import EVENTS, STREAM, figures
 from ....calibration.validation.figures import Figure
 from ....calibration.validation.inputs import Inputs
+from ...pictures import bars, scatter
 from ...progress import counted
 from ...run import Run
 from ...study import Results
 from ...study_page import again, cells_of, facts_of, figures_of_task, lost_items, the_paper, write_page
 from ..paper import paper
-from ..pictures import bars, scatter
 from . import tables
 from .draw import JUDGEMENTS
 from .label import LABELS, REPAIRS, is_untested

@@ -181,7 +181,7 @@ def without_p(run: Run, step: Step, word: str = "Correct") -> list[str]:
     missing = sum("top" not in record for record in records)
     if not missing or "recorded" in run.question():
         return []
-    why = "the model tells no log-probabilities, or its answer has no word between the tags"
+    why = "the model tells no log-probabilities, or its answer has no such word"
     return [f"p({word}) of {missing:,} of {counted(len(records), step.unit)}: {why}."]
 
 

@@ -9,8 +9,8 @@ from ....calibration.report.cells import Cell, CellTable, text_of
 from ....calibration.report.paper_claims import MAX_UNREADABLE, Asked, PaperClaim, Rule, claim_of
 from ....calibration.report.study_report import Section
 from ...calibration.recorded.draws import Labelled
+from ...pictures import bars, scatter
 from ...run import Run, Step
-from ..pictures import bars, scatter
 from . import tables
 from .asking import DRAW, EXECUTE, JUDGE, JUDGE_REASONING, LABEL, REPAIR, REPAIR_LABEL, TRACE
 from .derived import ProblemItem, drawn_of, executed_of, executions_of, judgements_of, repaired_of

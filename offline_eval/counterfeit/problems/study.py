@@ -233,7 +233,8 @@ def tell_problems(options: steps.Options) -> None:
         Probe(name, number, partial(steps.answered, how[name], options.seed, question=steps.Question("probe", slots[name])))
         for name, number in calls.items()
     ]
-    timed, line = estimated(options.choice, options.form, options.pool, probes)
+    asks = probes and not options.recorded
+    timed, line = estimated(options.choice, options.form, options.pool, probes) if asks else ({}, [])
     lines = [
         f"set          {options.set}: {counted(problems, 'problem') + ', ' if problems else ''}{upper}{counted(programs, 'program')}",
         *(

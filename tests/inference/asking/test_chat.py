@@ -259,10 +259,11 @@ def test_what_nobody_can_be_asked_is_a_mistake_of_the_caller() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "several", "requests"), [("vllm", "yes", 1), ("vllm", "ignored", 5), ("vllm", "refused", 6), ("lmstudio", "yes", 5)]
+    ("kind", "several", "requests"),
+    [("vllm", "yes", 1), ("vllm", "ignored", 5), ("vllm", 400, 6), ("vllm", 500, 6), ("lmstudio", "yes", 5)],
 )
 def test_several_answers_are_one_request_where_the_server_can_and_the_same_where_it_can_not(
-    kind: Literal["vllm", "lmstudio"], several: Literal["yes", "ignored", "refused"], requests: int
+    kind: Literal["vllm", "lmstudio"], several: Literal["yes", "ignored", 400, 500], requests: int
 ) -> None:
     speech = ChatSpeech(kind=kind, several=several, reply=lambda body: [f"number {body.get('seed', 0)}"])
     with chatting(speech) as address, open_chat(address) as asker:

@@ -16,6 +16,7 @@ from assay.inference.completion.settings import Settings
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.problems import ANSWERS, LABELS, Options, gap_of, indentation_of, run_problems
 from assay.offline_eval.calibration.shots import SHOTS
+from assay.offline_eval.errors import StudyError
 from assay.offline_eval.run import Run
 from assay.offline_eval.sets.problems import problems
 
@@ -141,3 +142,8 @@ def test_a_model_is_asked_about_its_answers_in_words_and_the_run_goes_on(options
     for sample in samples_of(run):
         assert sample.measures.keys() >= {"ask_chat", "ask_shots"}
     assert "ask_shots" in (run.folder / "report" / "report.md").read_text()
+
+
+def test_examples_wait_for_the_tests_of_all_answers(options: Options) -> None:
+    with pytest.raises(StudyError, match="3 texts wait for the tests"):
+        run_problems(replace(options, shots=2, steps=("answers", "shots")))

@@ -11,7 +11,18 @@ from assay.inference.asking.asker import Alternative, Message, Said, SaidToken
 from assay.inference.errors import ContextTooLong
 from assay.inference.model import StopReason
 from assay.inference.opening import ModelChoice
-from assay.offline_eval.calibration.shots import SHOTS, Asked, Shown, messages_of, nearest, said_of, shots_of, shown_answers, with_shots
+from assay.offline_eval.calibration.shots import (
+    SHOTS,
+    Asked,
+    Shown,
+    check_shots,
+    messages_of,
+    nearest,
+    said_of,
+    shots_of,
+    shown_answers,
+    with_shots,
+)
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.paper_tables.forecasts import Setting
 from assay.offline_eval.paper_tables.tables import study_tables
@@ -35,6 +46,8 @@ def test_examples_are_the_nearest_labelled_answers_of_other_projects_the_nearest
     assert [each.id for each in asked.examples] == ["near", "nearer"]
     assert [len(each.examples) for each in nearest(answers[:2], 2)] == [0, 0], "there is no other project"
     assert nearest([shown("a", "", right=None)], 1)[0].examples == []
+    signs = [Shown(name, name, "(", ")", right=True) for name in "ab"]
+    assert [each.id for each in nearest(signs, 3)[0].examples] == ["b"], "without a word any other is as near"
 
 
 def test_each_example_is_told_with_what_came_of_it_before_the_question() -> None:
@@ -110,5 +123,6 @@ def test_the_tables_set_both_beside_each_other() -> None:
 
 def test_the_embedded_model_is_not_asked() -> None:
     assert shots_of(ModelChoice(), None) is None
-    with pytest.raises(UsageError, match="answers no questions"):
-        shots_of(ModelChoice(), 5)
+    for where in (None, "embedded"):
+        with pytest.raises(UsageError, match="answers no questions"):
+            check_shots(ModelChoice(where))

@@ -58,7 +58,7 @@ def able(body: dict[str, Any]) -> Sequence[str]:
     if both is None:
         return ["Hello"]
     same = all(sorted(re.findall(r"<=|>=|==|!=|<|>|else", text)) == ["<", "else"] for text in both)
-    return ["[ANSWER]", "True" if same else "False", ".", "[/ANSWER]"]
+    return ["True" if same else "False", "."]
 
 
 def willing(body: dict[str, Any]) -> Sequence[str]:
@@ -147,10 +147,9 @@ def test_answers_that_can_not_be_read_are_told_first_and_count_as_wrong(
     assert found["U/all/here"]["value"] == 1.0
     assert found["U/all/here"]["low"] is not None
     assert found["K/vote/1-eq"]["value"] == found["K/vote/1-neq"]["value"] == 0.0
-    assert "K/probability/1-eq" not in found
+    assert found["K/probability/1-eq"]["value"] == 0.0
     page = (run.folder / "report" / "report.md").read_text()
     assert page.splitlines()[2].startswith("Many answers are neither True nor False (100.0 %")
-    assert "p(True) of" in page
 
 
 def test_two_models_are_compared_at_the_same_pairs(built: Path, tmp_path: Path, address: str, speech: ChatSpeech) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...calibration.bands import LIKELY, NO_EVIDENCE
-from ...calibration.report.cells import Cell, text_of
-from ...calibration.report.plots import INK, PAPER, Picture, panel, svg
+from ..calibration.bands import LIKELY, NO_EVIDENCE
+from ..calibration.report.cells import Cell, text_of
+from ..calibration.report.plots import INK, PAPER, Picture, panel, svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,55 @@
+"""The pictures of docs/four_studies.md, from the figures of published runs.
+
+python -m training.remake.four_studies RUNS DOCS    # RUNS has a folder of each run, with its report
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.calibration.report.cells import Cell, PaperValue
+from assay.offline_eval.pictures import bars
+
+# A run, the id of one of its figures, and what that is.
+Shown = tuple[str, str, str]
+_RAW, _SCALED = "T5/tests_pass/humaneval/docstring/{}/raw/skill", "T6/tests_pass/humaneval/docstring/{}/project/skill"
+SKILLS: Sequence[Shown] = (
+    ("fresh-qwen05", "T5/exact_match/line/docstring/total_logprob/raw/skill", "p_tot of a line, as it is"),
+    ("humaneval-qwen05", _RAW.format("total_logprob"), "p_tot of a function, as it is"),
+    ("humaneval-qwen05", _SCALED.format("total_logprob"), "p_tot, scaled"),
+    ("humaneval-qwen05", _SCALED.format("ask_true"), "Ask T/F in plain text, scaled"),
+    ("humaneval-qwen05", _SCALED.format("ask_chat"), "Ask T/F in chat, scaled"),
+    ("humaneval-qwen05", _SCALED.format("ask_shots"), "Ask T/F behind two examples, scaled"),
+    ("humaneval-qwen05", _SCALED.format("verbalised"), "stated percentage, scaled"),
+)
+SHARES: Sequence[Shown] = ()
+
+
+def figures(runs: Path, name: str) -> dict[str, Cell]:
+    """The figures of a run, by id."""
+    found = json.loads((runs / name / "report" / "figures.json").read_text(encoding="utf-8"))["figures"]
+    return {
+        each["id"]: Cell(
+            each["id"],
+            each["value"],
+            each["low"],
+            each["high"],
+            paper=tuple(PaperValue(one["value"], one["of"], "") for one in each["paper"]),
+        )
+        for each in found
+    }
+
+
+def draw(runs: Path, docs: Path, name: str, title: str, shown: Sequence[Shown], reference: float) -> None:
+    """Write a picture of some figures."""
+    cells = [figures(runs, run)[figure] for run, figure, _ in shown]
+    (docs / f"{name}.svg").write_text(bars(name, title, [words for *_, words in shown], cells, reference).svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    made, pages = map(Path, sys.argv[1:])
+    draw(made, pages, "four_studies-skills", "Skill", SKILLS, 0.0)
+    draw(made, pages, "four_studies-shares", "Shares", SHARES, 0.5)
