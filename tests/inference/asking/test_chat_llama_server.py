@@ -84,3 +84,11 @@ def test_a_model_without_a_chat_template_is_asked_in_text_unless_chat_is_wanted(
             assert asker.form == "text"
         with open_asker(ModelChoice(address), "chat") as asker:
             assert asker.say(HELLO, max_tokens=3)[0].stopped_by is StopReason.TOKENS
+
+
+def test_several_answers_of_one_request_are_those_of_single_ones_with_their_seeds(tmp_path: Path) -> None:
+    with running(write(tmp_path, TinyModel()), *EXACT, slots=3) as address, ChatAsker(address) as asker:
+        together = asker.say(HELLO, n=5, temperature=1.0, max_tokens=6, seed=7)
+        single = [asker.say(HELLO, temperature=1.0, max_tokens=6, seed=7 + number)[0] for number in range(5)]
+    assert [said.text for said in together] == [said.text for said in single]
+    assert len({said.text for said in together}) > 1
