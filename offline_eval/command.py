@@ -123,7 +123,10 @@ def add_run_options(
     parser.add_argument("--seed", type=seed, default=0, help=f"seed of {seed_of} (default: %(default)s)")
     parser.add_argument("--cache", metavar="DIR", type=Path, help="where the projects' archives are kept (default: your cache folder)")
     parser.add_argument("--python", metavar="FILE", type=Path, help=python)
-    parser.add_argument("--dry-run", action="store_true", help="say what would be asked and run, with counts of calls and tokens")
+    parser.add_argument(
+        "--dry-run", action="store_true",
+        help="say what would be asked and run, with calls, tokens and hours; the model is asked a question of each kind, to time it",
+    )  # fmt: skip
     if memory:
         add_memory_option(parser)
 

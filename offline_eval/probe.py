@@ -20,7 +20,7 @@ from ..suggestion.complete import complete
 from .asked_model import asked_model
 from .model import begin_anew, opened_on_one_thread
 from .pool.pool import WAITING, Pool
-from .progress import counted
+from .progress import counted, to_stderr
 
 _TIMED = 5
 # Of code and plain words, for models of today.
@@ -77,6 +77,7 @@ def estimated(choice: ModelChoice, form: Form | None, pool: Pool, probes: Sequen
         asker, model = asked_model(choice, form).open()
     except ModelError as error:
         return {}, [f"time         not known: {error}"]
+    to_stderr(f"asking the model {counted(len(probes), 'question')}, to know how long a run takes …")
     seconds, read, written = dict[str, float](), 0.0, 0.0
     try:
         for probe in probes:

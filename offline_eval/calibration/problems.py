@@ -23,6 +23,7 @@ from ...suggestion.memory.scope import Scope
 from ..answers import Answer
 from ..asked_line import EVENT, Asking, OpenModel, drawn_at, generation_id, label_id
 from ..calibration.study import calls_of, words_of
+from ..errors import StudyError
 from ..model import StudyModel, model_of
 from ..plan import tell_study
 from ..progress import counted
@@ -123,6 +124,8 @@ def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Proble
     if shots:
 
         def shown() -> list[Shown]:
+            if not run.records(ANSWERS).read():
+                raise StudyError("there are no answers to ask about: do the step answers before shots")
             check_labelled(run, LABELS, _judged(run, texts))
             return list(shown_answers(_labelled(run), lambda answer, _: _before(texts[answer["id"]]), event))
 

@@ -44,7 +44,9 @@ _K1, _B, _DELTA = 1.5, 0.75, 1.0
 
 
 class Said(TypedDict):
-    """What the model said of an answer: P(True) over P(True) + P(False); null where it said neither, or the context had no room.
+    """What the model said of an answer: P(True) over P(True) + P(False).
+
+    It is null where the model said neither, the context had no room, or no other project has an example.
 
     id: the answer's. shots: the ids of the examples.
     """
@@ -178,7 +180,7 @@ def said_of(asker: Asker, asked: Asked) -> dict[str, Any]:
     """The record of an answer. Raises what `Asker.say` raises."""
     alone = _p_true(asker, asked.shown, ())
     try:
-        behind = _p_true(asker, asked.shown, asked.examples)
+        behind = _p_true(asker, asked.shown, asked.examples) if asked.examples else None
     except RequestRefused as error:  # what a server says of a question that its context has no room for
         if isinstance(error, ServerFailed):
             raise

@@ -25,6 +25,7 @@ from ...inference.completion.task import Task, kind_of
 from ...inference.model import Model
 from ..answers import Answer, Generated
 from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
+from ..errors import StudyError
 from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
 from ..on_suites import ProjectOptions, SuiteOptions, environments_line, items_of_suites, limited, model_and_items
 from ..plan import tell_study
@@ -107,6 +108,8 @@ def calls_of(options: StudyOptions, alternatives: int, shown: Sequence[FileWithG
         took = [_seconds_at(gap, model, alternatives) for gap in drawn[:_TIMED]]
         longest = max((new_tokens(model, gap.settings, kind_of(gap.task)) for gap in drawn), default=0)
     tokens = round(sum(counts) / len(counts) * len(shown)) if counts and all(counts) else None
+    if not options.wants("answers"):
+        shown = ()
     made, each = len(shown) * alternatives, median(took) if took else 0.0
     hours = len(shown) * each * (1 + QUESTION * questions) / workers_of(options.pool, options.choice) / 3600
     return Calls(len(shown), made, made * questions, tokens, made * longest, example, round(hours, 2), round(each, 2))
@@ -322,6 +325,8 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items, shots: S
 def _shown(options: Options, run: Run, items: Items) -> list[Shown]:
     """The answers that the model is asked about in words."""
     places = items.by_id
+    if not run.records(ANSWERS).read():
+        raise StudyError("there are no answers to ask about: do the step answers before shots")
     if options.set in TESTED:
         check_labelled(run, LABELS, _judged(run, items))
 

@@ -25,7 +25,16 @@ SKILLS: Sequence[Shown] = (
     ("humaneval-qwen05", _SCALED.format("ask_shots"), "Ask T/F behind two examples, scaled"),
     ("humaneval-qwen05", _SCALED.format("verbalised"), "stated percentage, scaled"),
 )
-SHARES: Sequence[Shown] = ()
+SHARES: Sequence[Shown] = (
+    ("judged-qwen05", "J/vote/strict/balanced_accuracy", "judges programs: balanced accuracy"),
+    ("pairs-qwen05", "C/vote/local/balanced", "sees what a rewrite does: the same"),
+    ("rtc-qwen05", "T2/tests_pass/all/pass_at_1", "writes a function from its docstring"),
+    ("rtc-qwen05", "T2/tests_pass/all/baseline", "from words that say nothing"),
+    ("rtc-qwen05", "T2/tests_pass/all/rtc", "from its own description"),
+    ("translate-qwen05", "T4/humaneval/java-python", "translates Java to Python"),
+    ("translate-qwen05", "T4/humaneval/java-javascript", "to JavaScript"),
+)
+RUNS = tuple(dict.fromkeys(run for run, *_ in (*SKILLS, *SHARES)))
 
 
 def figures(runs: Path, name: str) -> dict[str, Cell]:

@@ -9,7 +9,7 @@ from functools import partial
 from assay.offline_eval.repairs.candidates import FEATURES
 from assay.offline_eval.sets.projects import measured_projects
 
-from . import alternatives, any_model, calibrators, results
+from . import alternatives, any_model, calibrators, four_studies, results
 from .calibrators import PER_PROJECT, TASKS, Folders
 
 # The validation tables compare them. Calibrators are fitted to the first alone.
@@ -192,6 +192,16 @@ STEPS = (
         files=_shipped(*(f"exact_match-{task}-languages-qwen2.5-coder-0.5b" for task in TASKS)),
         blocks={"docs/calibration.md#languages-qwen": partial(calibrators.languages, of="-qwen2.5-coder-0.5b")},
         code=(*_FITS, "published/packages-qwen05.tar.xz", "training/remake/calibrators.py"),
+    ),
+    Step(
+        "models/four_studies",
+        (
+            *(f"assay eval report published/{run}.tar.xz --out $self/{run}" for run in four_studies.RUNS),
+            "python -m training.remake.four_studies $self docs",
+        ),
+        minutes=2,
+        files=("docs/four_studies-skills.svg", "docs/four_studies-shares.svg"),
+        code=("training/remake/four_studies.py", *(f"published/{run}.tar.xz" for run in four_studies.RUNS)),
     ),
     Step(
         "models/kin",
