@@ -116,3 +116,21 @@ def values_in(path: Path) -> dict[str, tuple[Any, ...]]:
     """Value, interval and n of each figure of a validation table."""
     figures = json.loads(path.read_text())["figures"]
     return {figure["id"]: tuple(figure.get(name) for name in ("value", "low", "high", "n")) for figure in figures}
+
+
+@pytest.mark.parametrize(
+    ("run", "figure", "digits"),
+    [
+        ("rtc-qwen05", "T2/tests_pass/all/rtc", 1),
+        ("rtc-qwen05", "T2/tests_pass/all/baseline", 1),
+        ("judged-qwen05", "J/vote/strict/balanced_accuracy", 0),
+        ("translate-qwen05", "T4/humaneval/java-python", 1),
+    ],
+)
+def test_the_page_of_the_four_studies_has_the_figures_of_the_published_runs(run: str, figure: str, digits: int, tmp_path: Path) -> None:
+    assert main(["eval", "report", str(PUBLISHED / f"{run}.tar.xz"), "--out", str(tmp_path / run)]) == 0
+    figures = json.loads((tmp_path / run / "report" / "figures.json").read_text())["figures"]
+    (found,) = (each for each in figures if each["id"] == figure)
+    value, low, high = (100 * found[name] for name in ("value", "low", "high"))
+    page = " ".join((PUBLISHED.parent / "docs" / "four_studies.md").read_text().split())
+    assert f"{value:.{digits}f} % ({low:.0f} to {high:.0f})" in page

@@ -46,7 +46,7 @@ def figures(runs: Path, name: str) -> dict[str, Cell]:
             each["value"],
             each["low"],
             each["high"],
-            paper=tuple(PaperValue(one["value"], one["of"], "") for one in each["paper"]),
+            paper=tuple(PaperValue(one["value"], one["of"], "") for one in each.get("paper", ())),
         )
         for each in found
     }
