@@ -15,11 +15,11 @@ from assay.offline_eval.pictures import bars
 
 # A run, the id of one of its figures, and what that is.
 Shown = tuple[str, str, str]
-_RAW, _SCALED = "T5/tests_pass/humaneval/docstring/{}/raw/skill", "T6/tests_pass/humaneval/docstring/{}/project/skill"
+_RAW, _SCALED = "T5/tests_pass/humaneval/docstring/{}/raw/skill", "T6/tests_pass/humaneval/docstring/{}/random/skill"
 SKILLS: Sequence[Shown] = (
     ("fresh-qwen05", "T5/exact_match/line/docstring/total_logprob/raw/skill", "p_tot of a line, as it is"),
     ("humaneval-qwen05", _RAW.format("total_logprob"), "p_tot of a function, as it is"),
-    ("humaneval-qwen05", _SCALED.format("total_logprob"), "p_tot, scaled"),
+    ("humaneval-qwen05", _SCALED.format("total_logprob"), "p_tot of a function, scaled"),
     ("humaneval-qwen05", _SCALED.format("ask_true"), "Ask T/F in plain text, scaled"),
     ("humaneval-qwen05", _SCALED.format("ask_chat"), "Ask T/F in chat, scaled"),
     ("humaneval-qwen05", _SCALED.format("ask_shots"), "Ask T/F behind two examples, scaled"),
@@ -27,7 +27,7 @@ SKILLS: Sequence[Shown] = (
 )
 SHARES: Sequence[Shown] = (
     ("judged-qwen05", "J/vote/strict/balanced_accuracy", "judges programs: balanced accuracy"),
-    ("pairs-qwen05", "C/vote/local/balanced", "sees what a rewrite does: the same"),
+    ("pairs-qwen05", "C/vote/local/balanced", "spots changed behaviour: balanced accuracy"),
     ("rtc-qwen05", "T2/tests_pass/all/pass_at_1", "writes a function from its docstring"),
     ("rtc-qwen05", "T2/tests_pass/all/baseline", "from words that say nothing"),
     ("rtc-qwen05", "T2/tests_pass/all/rtc", "from its own description"),
@@ -52,7 +52,7 @@ def figures(runs: Path, name: str) -> dict[str, Cell]:
     }
 
 
-def draw(runs: Path, docs: Path, name: str, title: str, shown: Sequence[Shown], reference: float) -> None:
+def draw(runs: Path, docs: Path, name: str, title: str, shown: Sequence[Shown], reference: float | None = None) -> None:
     """Write a picture of some figures."""
     cells = [figures(runs, run)[figure] for run, figure, _ in shown]
     (docs / f"{name}.svg").write_text(bars(name, title, [words for *_, words in shown], cells, reference).svg, encoding="utf-8")
@@ -61,4 +61,4 @@ def draw(runs: Path, docs: Path, name: str, title: str, shown: Sequence[Shown], 
 if __name__ == "__main__":
     made, pages = map(Path, sys.argv[1:])
     draw(made, pages, "four_studies-skills", "Skill", SKILLS, 0.0)
-    draw(made, pages, "four_studies-shares", "Shares", SHARES, 0.5)
+    draw(made, pages, "four_studies-shares", "Shares", SHARES)
