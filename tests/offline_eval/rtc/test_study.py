@@ -108,10 +108,10 @@ def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(
     with chatting(speech) as address:
         run = run_problems(replace(options, choice=ModelChoice(address), forward=2, backward=2, limit=2))
     of_us = [body for body in speech.chats if len(body["messages"]) == 8]
-    assert len(of_us) == 2 * (2 + 2 * 2 + 3 + 2)
+    assert sum(body.get("n", 1) for body in of_us) == 2 * (2 + 2 * 2 + 3 + 2)
     assert {body["temperature"] for body in of_us} == {0.8, 0.1}
     described = [body for body in of_us if "region start" in body["messages"][-1]["content"]]
-    assert len(described) == 4
+    assert sum(body.get("n", 1) for body in described) == 4
     assert not any('"""' in body["messages"][-1]["content"] for body in described)
     (first, _) = run.records(ANSWERS).read()
     assert [(one["arm"], one["of"]) for one in first["answers"]] == [
