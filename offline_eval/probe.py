@@ -36,31 +36,6 @@ class Probe:
     ask: Callable[[Asker], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What a run takes of the model. seconds: of one question of each kind. read, written: tokens, of all questions."""
-
-    hours: float
-    workers: int
-    seconds: dict[str, float]
-    read: int
-    written: int
-
-    @property
-    def plan(self) -> dict[str, Any]:
-        """Its part of a plan."""
-        return {"hours": round(self.hours, 2), "seconds_each": self.seconds, "tokens_read": self.read, "tokens_written": self.written}
-
-    @property
-    def line(self) -> str:
-        """For people."""
-        each = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
-        tokens = f"; about {self.read:,} tokens read and {self.written:,} written" if self.read else ""
-        fast = ", each as fast as one alone" if self.workers > 1 else ""
-        workers = counted(self.workers, "worker") + fast
-        return f"time         about {spoken(self.hours)} of the model, by {workers} (one just now: {each}){tokens}"
-
-
 def spoken(hours: float) -> str:
     """Hours or minutes, for people."""
     return f"{hours:.1f} hours" if hours >= 1.5 else counted(max(1, round(60 * hours)), "minute")
@@ -94,8 +69,12 @@ def estimated(choice: ModelChoice, form: Form | None, pool: Pool, probes: Sequen
         asker.close()
     workers = workers_of(pool, choice)
     hours = sum(probe.count * seconds[probe.name] for probe in probes) / workers / 3600
-    found = Estimate(hours, workers, seconds, round(read / _CHARACTERS_A_TOKEN), round(written / _CHARACTERS_A_TOKEN))
-    return found.plan, [found.line]
+    read, written = (round(characters / _CHARACTERS_A_TOKEN) for characters in (read, written))
+    each = ", ".join(f"{name} {took:.1f} s" for name, took in seconds.items())
+    by = counted(workers, "worker") + (", each as fast as one alone" if workers > 1 else "")
+    plan = {"hours": round(hours, 2), "seconds_each": seconds, "tokens_read": read, "tokens_written": written}
+    tokens = f"about {read:,} tokens read and {written:,} written"
+    return plan, [f"time         about {spoken(hours)} of the model, by {by} (one just now: {each}); {tokens}"]
 
 
 # A question about a text takes so much of the time of a generation: its answer is one token, and most of its prompt was read before.

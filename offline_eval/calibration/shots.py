@@ -43,7 +43,7 @@ _ANSWER_TOKENS, _TOP = 8, 20
 _K1, _B, _DELTA = 1.5, 0.75, 1.0
 
 
-class Said(TypedDict):
+class SelfJudgement(TypedDict):
     """What the model said of an answer: P(True) over P(True) + P(False).
 
     It is null where the model said neither, the context had no room, or no other project has an example.
@@ -57,7 +57,7 @@ class Said(TypedDict):
     shots: list[str]
 
 
-SHOTS = Step("shots", "answer", Said)
+SHOTS = Step("shots", "answer", SelfJudgement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """An answer to ask about, and its examples, the nearest last."""
+class FewShotQuestion:
+    """An answer that is asked about, behind its examples, the nearest last."""
 
     shown: Shown
     examples: Sequence[Shown]
@@ -144,13 +144,13 @@ def _end_of(text: str) -> str:
     return "".join(lines[-_MAX_LINES:])
 
 
-def nearest(shown: Sequence[Shown], count: int) -> list[Asked]:
+def nearest(shown: Sequence[Shown], count: int) -> list[FewShotQuestion]:
     """Each with its `count` nearest of other groups whose label is known, by BM25+ over the words of code and answer; the nearest last."""
     known = [each for each in shown if each.right is not None]
     found = []
     for each, scores in zip(shown, _bm25(known, shown), strict=True):
         others = (known[row] for row in np.argsort(-scores, kind="stable").tolist() if known[row].group != each.group)
-        found.append(Asked(each, [*islice(others, count)][::-1]))
+        found.append(FewShotQuestion(each, [*islice(others, count)][::-1]))
     return found
 
 
@@ -176,7 +176,7 @@ def _bm25(known: Sequence[Shown], asked: Sequence[Shown]) -> Iterator[Floats]:
         yield (counts @ query.T).toarray().ravel()
 
 
-def said_of(asker: Asker, asked: Asked) -> dict[str, Any]:
+def said_of(asker: Asker, asked: FewShotQuestion) -> dict[str, Any]:
     """The record of an answer. Raises what `Asker.say` raises."""
     alone = _p_true(asker, asked.shown, ())
     try:

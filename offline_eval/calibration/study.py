@@ -105,7 +105,7 @@ def calls_of(options: StudyOptions, alternatives: int, shown: Sequence[FileWithG
         prompts = [gap.prompt(model) for gap in drawn]
         counts = [len(prompt.tokens) for prompt in prompts]
         example = (model.prompt_text(prompts[0]) or "") if prompts else ""
-        took = [_seconds_at(gap, model, alternatives) for gap in drawn[:_TIMED]]
+        took = [_seconds_at(gap, model, alternatives) for gap in drawn[: _TIMED * options.wants("answers")]]
         longest = max((new_tokens(model, gap.settings, kind_of(gap.task)) for gap in drawn), default=0)
     tokens = round(sum(counts) / len(counts) * len(shown)) if counts and all(counts) else None
     if not options.wants("answers"):

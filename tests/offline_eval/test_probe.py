@@ -8,7 +8,7 @@ from tiny_gguf import END, scripted, write_tiny_gguf
 from assay.inference.asking.asker import Asker, Message
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.pool.pool import Pool
-from assay.offline_eval.probe import Estimate, Probe, estimated
+from assay.offline_eval.probe import Probe, estimated, spoken
 
 
 def ask(asker: Asker) -> None:
@@ -30,6 +30,6 @@ def test_a_server_that_does_not_answer_is_told_and_ends_no_plan() -> None:
     assert line.startswith("time         not known: http://127.0.0.1:9")
 
 
-@pytest.mark.parametrize(("hours", "words"), [(0.001, "1 minute "), (0.5, "30 minutes"), (2.04, "2.0 hours")])
+@pytest.mark.parametrize(("hours", "words"), [(0.001, "1 minute"), (0.5, "30 minutes"), (2.04, "2.0 hours")])
 def test_the_time_is_told_in_minutes_or_hours(hours: float, words: str) -> None:
-    assert f"about {words}" in Estimate(hours, 1, {"one": 1.0}, 0, 0).line
+    assert spoken(hours) == words

@@ -13,7 +13,7 @@ from assay.inference.model import StopReason
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.calibration.shots import (
     SHOTS,
-    Asked,
+    FewShotQuestion,
     Shown,
     check_shots,
     messages_of,
@@ -74,7 +74,7 @@ class Says:
 
 
 def test_a_context_without_room_for_the_examples_leaves_their_answer_open() -> None:
-    asked = Asked(shown("a", "x"), [shown("b", "y")])
+    asked = FewShotQuestion(shown("a", "x"), [shown("b", "y")])
     assert said_of(Says(0.8), asked) == {"id": "a", "ask_chat": pytest.approx(0.8), "ask_shots": pytest.approx(0.8), "shots": ["b"]}
     assert said_of(Says(0.8, most=1), asked)["ask_shots"] is None
 
