@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 #   marks, mark      what is known against numbers, by patterns of their places: kind and note
 
 
+# Sentences on what was left out that stand on the screen.
+_MAX_TOLD = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Paper:
     """A paper. numbers: the file. cells: by place, shares as shares. marks: each with the patterns of the places that it is about."""
@@ -144,6 +148,10 @@ def write_comparison(out: Path, content: StudyContent, runs: Sequence[Path], *, 
 def _written(folder: Path, content: StudyContent) -> tuple[Path, ...]:
     for sentence in content.summary:
         to_stderr(sentence)
+    for sentence in content.left_out[:_MAX_TOLD]:
+        to_stderr(f"note: {sentence}")
+    if (more := len(content.left_out) - _MAX_TOLD) > 0:
+        to_stderr(f"note: {more} more, at the end of the report")
     return write_study_report(folder, content)
 
 

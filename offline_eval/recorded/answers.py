@@ -70,7 +70,7 @@ class Recorded:
     """A file of recorded answers.
 
     name: of the set, for people. model: who answered. source, licence: where it is from; "" where nothing tells.
-    scale: the lowest and the highest score that an answer can have. failed: requests that got no answer.
+    scale: the lowest and the highest score that an answer can have. notes: sentences on what the file lacks.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Recorded:
     licence: str
     answers: Mapping[Key, RecordedAnswer]
     scale: tuple[float, float] = (0.0, 1.0)
-    failed: int = 0
+    notes: tuple[str, ...] = ()
 
     def measures_of(self, answer: RecordedAnswer) -> dict[str, float]:
         """The measures of an answer: of its log-probabilities, and its score as verbalised confidence; those that it has."""

@@ -15,11 +15,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ..progress import counted
 from .answers import Fact, Form, Recorded, RecordedAnswer, RecordedError
 from .records import document, recorded_of, stem, typed
 
@@ -197,7 +199,7 @@ def _log(path: Path) -> Recorded:
                 of[item] += 1
 
     failed = sum(sample.error is not None for sample in samples)
-    return _checked(path, recorded_of(path, task, str(log.eval.get("model", "")), answers(), failed))
+    return _checked(path, recorded_of(path, task, str(log.eval.get("model", "")), answers()), failed)
 
 
 class _Body(msgspec.Struct):
@@ -245,20 +247,22 @@ def _batch(path: Path) -> Recorded:
     names = [row.body.model for _, row in rows]
     models = dict.fromkeys(Path(name).name if name.startswith("/") else name for name in names if name)
     failed = sum(not row.body.choices for _, row in rows)
-    return _checked(path, recorded_of(path, stem(path), ", ".join(models), answers(), failed))
+    return _checked(path, recorded_of(path, stem(path), ", ".join(models), answers()), failed)
 
 
 # The fact of an answer whose log-probabilities can't be used: why.
 _UNUSABLE = "logprobs"
 
 
-def _checked(path: Path, recorded: Recorded) -> Recorded:
-    """The answers. Raises RecordedError where those that have log-probabilities have none that can be used."""
+def _checked(path: Path, recorded: Recorded, failed: int) -> Recorded:
+    """The answers, with notes. Raises RecordedError where those that have log-probabilities have none that can be used."""
     answers = recorded.answers.values()
     why = [f"{answer.item}: {answer.facts[_UNUSABLE]}" for answer in answers if _UNUSABLE in answer.facts]
     if why and not any(answer.logprobs for answer in answers):
         raise RecordedError(path, None, why[0])
-    return recorded
+    unanswered = (f"{counted(failed, 'request')} without an answer, as the file says.",) if failed else ()
+    unusable = (f"{counted(len(why), 'answer')} whose log-probabilities can't be used. The first: {why[0]}.",) if why else ()
+    return replace(recorded, notes=(*unanswered, *unusable))
 
 
 def _answer(item: str, index: int, choice: _Choice, right: bool | None = None) -> RecordedAnswer:

@@ -76,9 +76,9 @@ def document(path: Path, kind: type[AnyDocument]) -> AnyDocument:
             raise RecordedError(path, None, f"can't be read: {error}") from None
 
 
-def recorded_of(path: Path, name: str, model: str, answers: Iterable[tuple[int | None, RecordedAnswer]], failed: int = 0) -> Recorded:
+def recorded_of(path: Path, name: str, model: str, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> Recorded:
     """The answers of a file, whose source and licence are beside it. Raises RecordedError where two have one key."""
-    return Recorded(name, model, source_of(path), licence_of(path), by_key(path, answers), failed=failed)
+    return Recorded(name, model, source_of(path), licence_of(path), by_key(path, answers))
 
 
 def by_key(path: Path, answers: Iterable[tuple[int | None, RecordedAnswer]]) -> dict[Key, RecordedAnswer]:

@@ -56,8 +56,8 @@ def question_of(study: str, name: str, files: Sequence[AnswerFile], options: Stu
         "seed": options.seed,
         "set": name,
     }
-    failed = {"failed": failed} if (failed := sum(each.failed for each in answers)) else {}
-    return {**question, **recorded_in(files), **failed, **options.limited}
+    notes = {"notes": notes} if (notes := [note for each in answers for note in each.notes]) else {}
+    return {**question, **recorded_in(files), **notes, **options.limited}
 
 
 def recorded_in(files: Sequence[AnswerFile]) -> dict[str, list[str]]:

@@ -45,6 +45,8 @@ _SCORES = (
     "base rate gets. ECE: ten bins of equal width; its floor is what a perfect forecaster would get. The calibration error is free of that "
     "noise. Intervals are 95 %, with whole problems alone independent."
 )
+# How the sandbox tells of a program that doesn't parse.
+_UNREADABLE = ("SyntaxError", "IndentationError", "TabError")
 _WAYS = {"raw": "as it is", "random folds": "scaled, random folds", "by problem": "scaled, by problem"}
 
 
@@ -103,8 +105,12 @@ def _summary(judged: Judged, question: Mapping[str, Any], found: Sequence[tuple[
     first = judged.streams[0]
     answers, right, problems = sum(first.drawn), sum(first.right), len(first.drawn)
     share = f", and {right / answers:.1%} are right ({EVENT_WORDS[judged.event]})" if answers else ""
-    labelled = f"{counted(answers, 'recorded answer')} with a label to {counted(problems, 'problem')} of {question['set']}"
+    of = f"{problems:,} of {counted(question['problems'], 'problem')}" if "problems" in question else counted(problems, "problem")
+    labelled = f"{counted(answers, 'recorded answer')} with a label to {of} of {question['set']}"
     opening = f"{first.name} has {labelled}{share}."
+    if not judged.measured:
+        why = "There are no log-probabilities, no scores, and no two answers to one problem, so no measure tells which are right."
+        return opening, why, "No score was computed."
     if not found:
         return opening, "They are too few to say how well a measure tells which are right.", "No score was computed."
     whole = [scores for _, scores in found if all(one.intervals.skill for one in scores)]
@@ -273,6 +279,7 @@ def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Jud
     right = [sum(unit.draws for unit in group if known.get(unit.id)) for group in by_problem]
     draws = sum(unit.draws for unit in found)
     differ = sum(unit.fails if known[unit.id] else unit.passes for unit in found if unit.id in known)
+    unreadable = sum(unit.draws for unit in found if unit.id in labels and labels[unit.id].why.startswith(_UNREADABLE))
     unmeasured = sum(unit.draws - sum(map(bool, unit.measures)) for unit in found) if any(unit.measures for unit in found) else 0
     tested = {unit.problem: unit.own_tests for unit in found if unit.own_tests}
     rows = (
@@ -292,31 +299,26 @@ def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Jud
         counts=Table("The stream of answers as the model gave them", ("what", "number"), "lr", tuple((what, f"{n:,}") for what, n in rows)),
         measured=[(name, each) for each in measured(found, labels)],
         left_out=tuple(
-            _left_out(question, len(by_problem), draws - sum(drawn), len(by_problem) - len(tested) if tested else 0, unmeasured)
+            _left_out(question, len(by_problem), draws - sum(drawn), unreadable, len(by_problem) - len(tested) if tested else 0, unmeasured)
         ),
     )
 
 
-def _left_out(question: dict[str, Any], answered: int, unlabelled: int, untested: int, unmeasured: int) -> list[str]:
+def _left_out(question: dict[str, Any], answered: int, unlabelled: int, unreadable: int, untested: int, unmeasured: int) -> list[str]:
     said = [
         (question["problems"] - answered, "problem without a recorded answer", "problems without a recorded answer"),
         (question["unasked"], "recorded answer to another problem", "recorded answers to other problems"),
         (unlabelled, "answer without a label: not run yet, or the test can't decide", "answers without a label: not run yet, or undecided"),
+        (unreadable, "answer that Python can't parse, among the wrong ones", "answers that Python can't parse, among the wrong ones"),
         (untested, "problem without a test of the model's own", "problems without a test of the model's own: no self-test there"),
     ]
-    return [*(f"{n:,} {one if n == 1 else many}." for n, one, many in said if n), *without_measure(unmeasured), *failed_requests(question)]
+    return [*(f"{n:,} {one if n == 1 else many}." for n, one, many in said if n), *without_measure(unmeasured), *question.get("notes", ())]
 
 
 def without_measure(answers: int) -> Iterator[str]:
     """How many answers no measure is of, for people."""
     if answers:
         yield f"{counted(answers, 'answer')} without log-probabilities of the program, or a score: among the answers, but in no score."
-
-
-def failed_requests(question: Mapping[str, Any]) -> Iterator[str]:
-    """How many requests got no answer, for people."""
-    if failed := question.get("failed"):
-        yield f"{counted(failed, 'request')} without an answer, as the file says."
 
 
 def tell_recorded(options: Options) -> None:
