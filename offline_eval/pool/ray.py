@@ -57,7 +57,7 @@ def run(
         cluster: Any = ray
         _same_python(cluster)
         count = workers or max(1, int(cluster.cluster_resources().get("CPU", 2)) - _SPARE_CPUS)
-        actor = cluster.remote(num_cpus=1, max_restarts=-1, max_task_retries=tries - 1)(_Actor)
+        actor = cluster.remote(num_cpus=1, max_restarts=-1, max_task_retries=tries - 1)(Worker)
         staff = [actor.remote(start) for _ in range(count)]
         try:
             reasons = cluster.get([each.why_not.remote() for each in staff], timeout=MAX_START_S)
@@ -70,13 +70,13 @@ def run(
             raise PoolError(f"a worker can't start: {_cause(error)}") from None
         if why := next(filter(None, reasons), ""):
             raise PoolError(f"a worker can't start: {why}")
-        yield from _all(cluster, (RayTaskError, RayError), staff, lambda: actor.remote(start), iter(items), max_item_s, tries)
+        yield from answers(cluster, (RayTaskError, RayError), staff, lambda: actor.remote(start), iter(items), max_item_s, tries)
         cluster.wait([each.close.remote() for each in staff], num_returns=len(staff), timeout=_LOOK_S)
     finally:
         ray.shutdown()
 
 
-class _Actor:
+class Worker:
     """Holds the work function in a process of the cluster."""
 
     def __init__(self, start: Start[Any, Any]) -> None:
@@ -106,7 +106,7 @@ class _Actor:
             close()
 
 
-def _all(
+def answers(
     ray: Any,
     broken: tuple[type[Exception], type[Exception]],
     staff: list[Any],

@@ -1,4 +1,4 @@
-"""A whole run of a study on a real Ray cluster of this machine."""
+"""A whole run of a study on a real Ray cluster: two nodes of this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytest.importorskip("ray", reason="Ray is not installed")
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    with local_cluster() as address:
+    with local_cluster(cpus=2, nodes=2) as address:
         yield address
 
 
@@ -32,4 +32,4 @@ def run_in(folder: Path, pool: Pool) -> Run:
 
 
 def test_a_run_on_a_cluster_has_the_files_of_one_on_this_machine(cluster: str, tmp_path: Path) -> None:
-    assert files_of(run_in(tmp_path / "there", Pool(2, cluster)).folder) == files_of(run_in(tmp_path / "here", Pool(2)).folder)
+    assert files_of(run_in(tmp_path / "there", Pool(3, cluster)).folder) == files_of(run_in(tmp_path / "here", Pool(2)).folder)
