@@ -19,7 +19,7 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -178,8 +178,8 @@ class Run:
     folder: Path
 
     @classmethod
-    def begin(cls, folder: Path, question: Question) -> Run:
-        """A new run, or the one in `folder` if its question is the same.
+    def begin(cls, folder: Path, question: Question, addable: Collection[str] = ()) -> Run:
+        """A new run, or the one in `folder` if its question is the same. addable: parts that a run without them may be given later.
 
         Raises RunError where the folder holds another question or something that is not a run, or another process works on it.
         """
@@ -188,11 +188,15 @@ class Run:
         path = folder / RUN
         if path.exists():
             _check_files(folder)
-            if cls(folder).question() != _as_read(question):
+            before = cls(folder).question()
+            added = [name for name in addable if name in question and name not in before]
+            if before != {name: value for name, value in _as_read(question).items() if name not in added}:
                 raise cls(folder).asks_something_else(question)
             with cls(folder).locked():
                 for file in leftovers_below(folder):
                     file.unlink(missing_ok=True)
+                if added:
+                    cls(folder)._write_question(question)
         elif not is_free(folder):
             raise RunError(f"{folder} is not empty and not a run (it has no run.toml); name another folder")
         else:
@@ -200,9 +204,12 @@ class Run:
                 file.unlink(missing_ok=True)
             # It has the code of the project.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with write_atomically(path) as f:
-                f.write("".join(f"{key} = {_toml(value)}\n" for key, value in question.items()).encode())
+            cls(folder)._write_question(question)
         return cls(folder)
+
+    def _write_question(self, question: Question) -> None:
+        with write_atomically(self.folder / RUN) as file:
+            file.write("".join(f"{key} = {_toml(value)}\n" for key, value in question.items()).encode())
 
     @classmethod
     def check(cls, folder: Path, known: Question) -> None:

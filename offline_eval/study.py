@@ -122,7 +122,8 @@ class Study:
     """A study as the driver sees it.
 
     name: in run.toml and in the registry. needed: the texts of its question that other studies do not have, as `Run.question`'s. answers:
-    what its samples are made of, answers with their labels; raises RunError. compare: where it compares any number of runs, those of the
+    what its samples are made of, answers with their labels; raises RunError. addable: parts of the question that a run may get later, with
+    a step of their own. compare: where it compares any number of runs, those of the
     studies in `compared`, its own among them.
     """
 
@@ -133,6 +134,7 @@ class Study:
     answers: Callable[[Run], list[Any]] = no_answers
     compare: Compare | None = None
     compared: Collection[str] = ()
+    addable: Collection[str] = ()
 
     def lost(self, run: Run) -> int:
         """How many items of a run have no record."""
@@ -176,7 +178,7 @@ def carry_out(study: Study, options: StudyOptions, question: Question, items: It
     Raises RunError, and what `conduct` raises.
     """
     lines = lines_of(items)
-    run = Run.begin(options.out, {**question, "items": digest_of(lines)})
+    run = Run.begin(options.out, {**question, "items": digest_of(lines)}, study.addable)
     run.keep_items(lines)
     for line in told:
         to_stderr(line)

@@ -34,7 +34,7 @@ from ..sets.problem import Problem
 from ..sets.problems import problems
 from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
-from .shots import SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots, words_of_shots
+from .shots import ADDABLE, SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots, words_of_shots
 
 # The sandbox ends a program long before; a worker that takes so long for one text hangs.
 MAX_TEXT_S = 600.0
@@ -65,7 +65,7 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
     write_report(run, results, STUDY.lost(run), as_json=as_json, facts=(_GROUPS,))
 
 
-STUDY = Study("problems", (ANSWERS, LABELS, SHOTS), ("set",), _report, answers=_answers)
+STUDY = Study("problems", (ANSWERS, LABELS, SHOTS), ("set",), _report, answers=_answers, addable=ADDABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,7 @@ from ..sets.lines import PLAIN
 from ..study import Work, all_of
 
 ALONE, BEHIND = "ask_chat", "ask_shots"
+ADDABLE = ("shots", "shots_asked")
 # What is shown of the code before an answer: its last lines, of at most so many characters together.
 _MAX_LINES, _MAX_CHARACTERS = 40, 1600
 _ANSWER_TOKENS, _TOP = 8, 20

@@ -39,7 +39,7 @@ from ..sets.projects import Project, named
 from ..sets.suites import Items, Judged, Judging, Label
 from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
-from .shots import SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots, words_of_shots
+from .shots import ADDABLE, SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots, words_of_shots
 
 # So many prompts are laid out to learn how long they are, and so many gaps filled to learn how long that takes.
 _LAID_OUT, _TIMED = 50, 3
@@ -199,7 +199,7 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
     write_report(run, results, STUDY.lost(run), as_json=as_json)
 
 
-STUDY = Study("calibration", STEPS, ("set",), _report, answers=_answers)
+STUDY = Study("calibration", STEPS, ("set",), _report, answers=_answers, addable=ADDABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

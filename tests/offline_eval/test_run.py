@@ -119,6 +119,14 @@ def answer(number: int) -> dict[str, Any]:
     return {"id": f"p{number}", "project": "p", "file": "f.py", "function": "f", "line": number, "generations": []}
 
 
+def test_a_later_step_may_add_its_part_of_the_question_once(tmp_path: Path) -> None:
+    Run.begin(tmp_path / "run", QUESTION)
+    assert Run.begin(tmp_path / "run", {**QUESTION, "shots": 2}, ["shots"]).question()["shots"] == 2
+    for now in (QUESTION, {**QUESTION, "shots": 3}, {**QUESTION, "shots": 2, "votes": 1}):
+        with pytest.raises(RunError, match="asked something else"):
+            Run.begin(tmp_path / "run", now, ["shots"])
+
+
 def test_a_run_of_an_earlier_version_is_refused_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.toml").write_text('schema = "assay/run/1"\nstudy = "calibration"\nmodel = "m"\n')

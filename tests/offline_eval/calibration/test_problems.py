@@ -132,7 +132,7 @@ def test_a_right_text_at_the_cursor_gives_the_right_program(name: str, file: str
 
 
 def test_a_model_is_asked_about_its_answers_in_words_and_the_run_goes_on(options: Options) -> None:
-    run = run_problems(replace(options, shots=2, steps=("answers", "labels")))
+    run = run_problems(options)
     assert not run.records(SHOTS).read()
     run = run_problems(replace(options, shots=2))
     records = {record["id"]: record for record in run.records(SHOTS).read()}
