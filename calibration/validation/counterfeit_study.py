@@ -7,6 +7,8 @@ F1 and F3 to F7 are of what the editor shows, F2 of the texts that were drawn at
 of F5 are also of calibrators for another event than passing tests. All are held out (`held_out`), with intervals by group. Each figure is a
 pure function; `figures` finds the samples for all.
 
+Own counterfeits beside another model's (F8) are of programs: the heat map of the study on problems.
+
 References: Gu et al. (2024).
 """
 
@@ -64,10 +66,9 @@ _CLAIMS = {
     "F7": "",
     "F7.right": "",
     "F7.counterfeit": "",
-    "F8": "",
     "F9": "> 0",
 }
-_OF_TEXTS = tuple(id for id in _CLAIMS if id not in ("F2", "F2.raw", "F8", "F9"))
+_OF_TEXTS = tuple(id for id in _CLAIMS if id not in ("F2", "F2.raw", "F9"))
 # What a probability of any event can show: that it is lower for a counterfeit than for what passes its tests.
 _OF_ANY_EVENT = ("F2", "F2.raw", "F3.counterfeit", *(f"F5.counterfeits_{band.word}" for band in SHOWN))
 _CHOSEN_BY_FAILURE = "the places are those where a draw failed, so up to 2 points speak for repair without reason"
@@ -114,7 +115,6 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
     facts: Mapping[str, Fact] = inputs.facts
     shown, kept = _texts(inputs.plain, facts, calibrator, source, by)
     drawn = of_drawn(calibrator, inputs.others.get(STREAM, ()), facts, source, by)
-    others = not_run("F8", "", "texts of another model were not scored", by)
     if not len(shown.p):
         of_texts: tuple[Figure, ...] = tuple(not_run(id, _CLAIMS[id], _NO_MORE, by) for id in _OF_TEXTS)
     else:
@@ -122,7 +122,7 @@ def figures(calibrator: Calibrator, inputs: Inputs, source: HeldOut) -> tuple[Fi
             *with_note(source.how, *of_shown(shown)),
             *_self_check(calibrator, shown, kept, source.cross_fitted.wanted, by),
         )
-    found = (*of_texts, *drawn, others, _of_repairs([fact for fact in facts.values() if fact.task == calibrator.task], by))
+    found = (*of_texts, *drawn, _of_repairs([fact for fact in facts.values() if fact.task == calibrator.task], by))
     if calibrator.event != "tests_pass":
         why = f"it is about passing tests, and not about {calibrator.event}"
         found = tuple(each if each.id in _OF_ANY_EVENT else not_applicable(each.id, why, by) for each in found)

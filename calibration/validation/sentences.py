@@ -40,7 +40,6 @@ SENTENCES: Mapping[str, str] = {
     "F7": "How well the model itself tells right texts from those that only look right: 0 is not at all, 1 is always.",
     "F7.right": "How many right texts the model calls right.",
     "F7.counterfeit": "How many wrong texts that look right the model calls right.",
-    "F8": "Whether it is as sure of its own model's wrong texts as of another model's.",
     "F9": "Repairing a wrong text passes the tests more often than drawing another.",
     "M1": "The number of a line stays where the code around it is rewritten and does the same.",
     **{f"{id}.raw": f"What {id} says, for the model's own probability." for id in ("M1", "M2", "M3")},

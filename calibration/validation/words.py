@@ -66,7 +66,6 @@ MEANINGS: dict[str, Meaning] = {
     "F7": Meaning("Youden's J of the model's own answer"),
     "F7.right": Meaning("share of right texts that the model calls right"),
     "F7.counterfeit": Meaning("share of counterfeits that the model calls right"),
-    "F8": Meaning("own counterfeits against another model's"),
     "F9": Meaning("passing repairs minus passing texts drawn anew"),
     "M1": Meaning(
         "change of the number where the code around is rewritten and does the same",
