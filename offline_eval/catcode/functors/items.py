@@ -97,6 +97,8 @@ prompt = partial(prompt_beside, __file__)
 NO_WORDS = "Implement this function."
 
 _FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+# Of the languages that are translated to.
+_LABEL = re.compile(rf"\A(?:py|js|{'|'.join(LANGUAGES)})[ \t]*\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +222,13 @@ def neutral_header(header: Header, language: Language) -> str:
 
 
 def code_of(answer: str) -> str | None:
-    """The code in an answer: its last [CODE] block, or the last fenced block in that, or the last fenced block. None: there is none."""
+    """The code in an answer: its last [CODE] block, or the last fenced block in that, or the last fenced block. None: there is none.
+
+    A first line that only names a language is the label of a fence that the model left out.
+    """
     block = last_block(answer, "CODE", strip=False)
     fenced = _FENCED.findall(answer if block is None else block)
-    code = str(fenced[-1] if fenced else block or "").strip("\n").rstrip()
+    code = _LABEL.sub("", str(fenced[-1] if fenced else block or "").strip("\n").rstrip())
     return code if code.strip() else None
 
 

@@ -184,6 +184,7 @@ ITEM = Item(
         ("[CODE]Sure:\n```\nx = 1\n```\nThat is all.[/CODE]", "x = 1"),
         ("[CODE]x = 1[/CODE] or rather [CODE]x = 2[/CODE]", "x = 2"),
         ("Here it is:\n```js\nlet x = 1;\n```\n", "let x = 1;"),
+        ("[CODE]python\nx = 1\n[/CODE]", "x = 1"),
         ("[CODE]\n[/CODE]", None),
     ],
 )
