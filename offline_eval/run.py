@@ -325,6 +325,14 @@ class Run:
         with (self.folder / TIMINGS).open("ab") as file:
             file.write(json.dumps({"step": step.name, "id": item, **timings}).encode() + b"\n")
 
+    def timings(self, step: Step, part: str) -> dict[str, float]:
+        """How long a part of each item of a step took, in milliseconds, as far as that is known."""
+        try:
+            lines = [json.loads(line) for line in (self.folder / TIMINGS).read_bytes().splitlines()]
+            return {line["id"]: float(line[part]) for line in lines if line["step"] == step.name and part in line}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         """Write one of the run's files of JSON Lines, whole or not at all."""
         with write_atomically(self.folder / name) as out:

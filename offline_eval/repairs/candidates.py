@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
 from ...analysis.python.source_text import UnreadableSource
 from ...analysis.repairs.candidates import candidates
@@ -37,6 +37,18 @@ BELONGS: Mapping[By, Callable[[Sequence[str]], bool]] = {
 _ALL = 1_000
 
 
+class HasId(Protocol):
+    """A bug: a line of a project, or a program."""
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        ...
+
+
+Bug = TypeVar("Bug", bound=HasId)
+
+
 class Candidate(TypedDict):
     """A repair. lines: of the wrong text, from 0, that `text` replaces. text_id: of the file with it. exact: whether it is the text before.
 
@@ -53,14 +65,10 @@ class Candidate(TypedDict):
 
 
 class Proposed(TypedDict):
-    """The repairs at a line: the first `RANKS` of all, of the model's and of the rules', in the order in which they are shown.
-
-    offered: how many there were.
-    """
+    """The repairs at a line, in the order in which they are shown."""
 
     id: str
     candidates: list[Candidate]
-    offered: int
 
 
 def proposed(request: Request, wrong: str, right: str, place: str) -> dict[str, Any]:
@@ -71,15 +79,19 @@ def proposed(request: Request, wrong: str, right: str, place: str) -> dict[str, 
         if found.found and not first:
             first = time.perf_counter() - begun
     assert found is not None, "there is a last one"
-    made = [_candidate(repair, wrong, right, place) for repair in found.found]
-    best = {id(each) for by in BELONGS for each in of(by, made)}
     timings = {"first_ms": first * 1e3, "propose_ms": (time.perf_counter() - begun) * 1e3, "cpu_ms": (time.process_time() - cpu) * 1e3}
-    return {"candidates": [each for each in made if id(each) in best], "offered": len(made), "timings": timings}
+    return {"candidates": [_candidate(repair, wrong, right, place) for repair in found.found], "timings": timings}
 
 
 def of(by: By, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The first `RANKS` of whom they are by."""
     return [each for each in candidates if BELONGS[by](each["sources"])][:RANKS]
+
+
+def best(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The first `RANKS` of all, of the model's and of the rules'."""
+    kept = {id(each) for by in BELONGS for each in of(by, candidates)}
+    return [each for each in candidates if id(each) in kept]
 
 
 def repaired(wrong: str, candidate: Candidate) -> str:
@@ -164,8 +176,8 @@ class Attempt:
     """A line that was to be repaired.
 
     group: what is independent of others: its project, or its program. source, kind: of its bug. failing: the tests that fail for it.
-    known: how many tests of it are known. labels: of the candidates' texts, by `text_id`; None where there are no tests. loop: what testing
-    mutants made of it; None where that is not done.
+    known: how many tests of it are known. labels: of the best candidates' texts, by `text_id`; None where there are no tests. search, loop:
+    what testing all candidates, and mutants, made of it; None where that is not done.
     """
 
     id: str
@@ -176,6 +188,7 @@ class Attempt:
     failing: Sequence[str]
     known: int
     labels: Mapping[str, Any] | None
+    search: Mapping[str, Any] | None = None
     loop: Mapping[str, Any] | None = None
 
     def ranked(self, by: By) -> list[Candidate]:
@@ -241,14 +254,14 @@ def sources_of(model: StudyModel) -> list[str]:
 
 
 MAX_TRIED = 60
-# Mutants whose tests wait for something that never comes take this much longer than the tests take without them, and may be all there are.
-SLOW_S, MAX_SLOW = 8.0, 3
+# A bug that is not repaired in this time is not repaired; the time in which the model proposes counts.
+MAX_S = 60.0
 
 
-class Looped(TypedDict):
-    """What became of a bug. tried: how many candidates were tested, until one passed or there were no more. tests: that were run.
+class Tested(TypedDict):
+    """What became of a bug. tried: how many candidates were tested, until one passed, there were no more, or `MAX_S` were over.
 
-    passed: whether one did. exact: whether that is the text before the bug. gave_up: whether it ended because `MAX_SLOW` were too slow.
+    tests: that were run. passed: whether one did. exact: whether that is the text before the bug. gave_up: whether the time was up.
     """
 
     id: str
@@ -259,7 +272,21 @@ class Looped(TypedDict):
     gave_up: bool
 
 
-LOOPED = Step("looped", "bug", Looped)
+SEARCHED, LOOPED = Step("searched", "bug", Tested), Step("looped", "bug", Tested)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial(Generic[Bug]):
+    """A bug with the texts that are tested for it, in their order. spent_s: what it took to make them."""
+
+    bug: Bug
+    texts: Sequence[str]
+    spent_s: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """The bug's."""
+        return self.bug.id
 
 
 def mutants(wrong: str, line: int) -> list[str]:
@@ -271,16 +298,15 @@ def mutants(wrong: str, line: int) -> list[str]:
         return []
 
 
-def looped(texts: Sequence[str], right: str, test: Callable[[str], tuple[bool | None, int]], *, slow_s: float = SLOW_S) -> dict[str, Any]:
-    """The record of a bug but for its id. test: whether a text passes, and how many tests were run for it. slow_s: what is too slow."""
-    tried, tests, slow, passed, exact = 0, 0, 0, False, False
-    for text in texts:
-        before = time.perf_counter()
+def tried(trial: Trial[Any], right: str, test: Callable[[str], tuple[bool | None, int]], *, max_s: float = MAX_S) -> dict[str, Any]:
+    """The record of a bug. test: whether a text passes, and how many tests were run for it."""
+    count, tests, passed, exact, gave_up = 0, 0, False, False, False
+    end = time.perf_counter() + max_s - trial.spent_s
+    for text in trial.texts:
         verdict, ran = test(text)
-        tried, tests, slow = tried + 1, tests + ran, slow + (time.perf_counter() - before > slow_s)
-        if passed := verdict is True:
+        count, tests, gave_up = count + 1, tests + ran, time.perf_counter() > end
+        if passed := verdict is True and not gave_up:
             exact = without_trailing_space(text) == without_trailing_space(right)
-        if passed or slow == MAX_SLOW:
+        if passed or gave_up:
             break
-    gave_up = slow == MAX_SLOW and not passed
-    return {"tried": tried, "tests": tests, "passed": passed, "exact": exact, "gave_up": gave_up}
+    return {"id": trial.id, "tried": count, "tests": tests, "passed": passed, "exact": exact, "gave_up": gave_up}

@@ -2,6 +2,7 @@
 
     propose    what the editor proposes at the wrong line
     label      what the tests say of each distinct program
+    search     all that was proposed, tested in its order until the tests pass
     loop       beside it, mutation and test without a model
 
 QuixBugs' programs are judged by the tests that come with them. Of Defects4J only the lines of the patch are there, so an exact match alone
@@ -41,18 +42,22 @@ from ..sets.suites import Unjudged
 from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .candidates import (
     LOOPED,
+    MAX_S,
     MAX_TRIED,
+    SEARCHED,
     Attempt,
     Proposed,
+    Trial,
     answer_of,
+    best,
     distinct,
-    looped,
     mutants,
     proposed,
     question_of_repairs,
     repaired,
     require_scores,
     sources_of,
+    tried,
 )
 from .report import attempt_of, write_report
 
@@ -89,10 +94,9 @@ def label(sandbox: PythonSandbox, judged: Text) -> dict[str, Any]:
     return {"id": judged.id, "tests_pass": passes, "why": why}
 
 
-def loop(sandbox: PythonSandbox, problem: Problem) -> dict[str, Any]:
-    """The record of a bug: its mutants, of whom a program's tests count as one. Raises Unjudged where the machine failed."""
-    texts = mutants(wrong_text(problem), problem.prompt.count("\n") + 1)
-    return {"id": problem.id, **looped(texts, right_text(problem), lambda text: (_passes(sandbox, problem, text)[0], 1))}
+def try_all(sandbox: PythonSandbox, trial: Trial[Problem]) -> dict[str, Any]:
+    """The record of a bug; a program's tests count as one. Raises Unjudged where the machine failed."""
+    return tried(trial, right_text(trial.bug), lambda text: (_passes(sandbox, trial.bug, text)[0], 1))
 
 
 def _passes(sandbox: PythonSandbox, problem: Problem, text: str) -> tuple[bool | None, str]:
@@ -133,17 +137,17 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
     write_report(run, results, list(attempts_of(run)), lost, by="program", as_json=as_json)
 
 
-STUDY = Study("repairs_programs", (PROPOSED, LABELS, LOOPED), ("set",), _report, answers=_answers)
+STUDY = Study("repairs_programs", (PROPOSED, LABELS, SEARCHED, LOOPED), ("set",), _report, answers=_answers)
 
 
 def attempts_of(run: Run) -> Iterator[Attempt]:
     """Each program that something was proposed for."""
-    made, labels, looped = (run.by_id(step) for step in STUDY.steps)
+    made, labels, searched, looped = (run.by_id(step) for step in STUDY.steps)
     name_of_set = run.question()["set"]
     for each in run.items(Program):
         if (name := each["id"]) in made:
             bug = {"source": name_of_set, "kind": name_of_set, "changed": (), "known": 0}
-            yield attempt_of(name, each["name"], bug, made[name], labels if each["tested"] else None, looped.get(name))
+            yield attempt_of(name, each["name"], bug, made[name], labels if each["tested"] else None, searched.get(name), looped.get(name))
 
 
 def _about(program: Program) -> dict[str, Any]:
@@ -199,7 +203,8 @@ def tell_programs(options: Options) -> None:
             *(
                 (
                     f"tests        those that come with the programs, isolated by {plan['isolation']}",
-                    f"loop         beside it at most {MAX_TRIED} mutants of a program are tested, until one passes",
+                    f"search       all repairs of a program in their order, until one passes or {MAX_S:.0f} s are over",
+                    f"loop         beside it likewise at most {MAX_TRIED} mutants, without a model",
                 )
                 if tested
                 else ("tests        none: only exact matches are judged",)
@@ -216,12 +221,13 @@ def _item(problem: Problem) -> dict[str, str | int | bool]:
 
 
 def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Problem]) -> dict[str, Making]:
-    pool, sandbox, tested = options.pool, partial(InSandbox, best_level()), [problem for problem in found if problem.test]
+    pool, sandbox, with_tests = options.pool, partial(InSandbox, best_level()), [problem for problem in found if problem.test]
     works: dict[str, Making] = {"propose": lambda: all_of(PROPOSED, found, Asking(model, None, propose), pool, waits=options.waits)}
-    if tested:
+    if with_tests:
         works |= {
-            "label": lambda: all_of(LABELS, _texts(tested, run.by_id(PROPOSED)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),
-            "loop": lambda: all_of(LOOPED, tested, sandbox(loop), pool, max_item_s=_MAX_PROGRAM_S),
+            "label": lambda: all_of(LABELS, _texts(with_tests, run.by_id(PROPOSED)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),
+            "search": lambda: all_of(SEARCHED, _searched(with_tests, run), sandbox(try_all), pool, max_item_s=_MAX_PROGRAM_S),
+            "loop": lambda: all_of(LOOPED, map(_looped, with_tests), sandbox(try_all), pool, max_item_s=_MAX_PROGRAM_S),
         }
     return works
 
@@ -229,5 +235,19 @@ def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Proble
 def _texts(found: Sequence[Problem], made: Mapping[str, Any]) -> Iterator[Text]:
     """Each distinct program that tests are to judge."""
     for problem in found:
-        for each in distinct(made[problem.id]["candidates"] if problem.id in made else []):
+        for each in distinct(best(made[problem.id]["candidates"]) if problem.id in made else []):
             yield Text(each["text_id"], problem, repaired(wrong_text(problem), each))
+
+
+def _searched(found: Sequence[Problem], run: Run) -> Iterator[Trial[Problem]]:
+    """Each program with all that was proposed there."""
+    made, spent_ms = run.by_id(PROPOSED), run.timings(PROPOSED, "propose_ms")
+    for problem in found:
+        if problem.id in made:
+            texts = [repaired(wrong_text(problem), each) for each in made[problem.id]["candidates"]]
+            yield Trial(problem, texts, spent_ms.get(problem.id, 0.0) / 1e3)
+
+
+def _looped(problem: Problem) -> Trial[Problem]:
+    """A program with its mutants."""
+    return Trial(problem, mutants(wrong_text(problem), problem.prompt.count("\n") + 1))

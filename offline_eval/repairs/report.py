@@ -15,7 +15,7 @@ from ..run import Run
 from ..study import Results
 from ..study_page import again, cells_in, facts_of, lost_items, write_page
 from . import tables
-from .candidates import FEATURES, Attempt
+from .candidates import FEATURES, Attempt, best
 
 _WORDS = (
     "Each bug is a line of a program that passes its tests; with the bug some of them fail. What is proposed in its place is what the "
@@ -96,13 +96,14 @@ def attempt_of(
     bug: Mapping[str, Any] | None,
     made: Mapping[str, Any],
     labels: Mapping[str, Any] | None,
+    search: Mapping[str, Any] | None,
     loop: Mapping[str, Any] | None,
 ) -> Attempt:
     """A line that was to be repaired, from its records. bug: None for a control."""
     if bug is None:
         return Attempt(name, group, "control", "", made["candidates"], (), 0, labels)
     failing = [test["test"] for test in bug["changed"] if test["error"] is not None]
-    return Attempt(name, group, bug["source"], bug["kind"], made["candidates"], failing, bug["known"], labels, loop)
+    return Attempt(name, group, bug["source"], bug["kind"], made["candidates"], failing, bug["known"], labels, search, loop)
 
 
 def _left_out(bugs: Sequence[Attempt], lost: int) -> Iterator[str]:
@@ -110,8 +111,8 @@ def _left_out(bugs: Sequence[Attempt], lost: int) -> Iterator[str]:
     if bare := sum(not each.candidates for each in bugs):
         yield f"{counted(bare, 'bug')} without any proposal: they count as not repaired."
     if gave_up := sum(each.loop is not None and each.loop["gave_up"] for each in bugs):
-        yield f"{counted(gave_up, 'bug')} at which the loop gave up, because tests of its mutants hang: they count as not repaired by it."
+        yield f"{counted(gave_up, 'bug')} at which the loop's time was up: they count as not repaired by it."
     tested = (each for each in bugs if each.labels is not None)
-    unknown = sum(each.is_right(one, "tests_pass") is None for each in tested for one in each.candidates)
+    unknown = sum(each.is_right(one, "tests_pass") is None for each in tested for one in best(each.candidates))
     if unknown:
         yield f"{counted(unknown, 'proposal')} without a label: not judged yet, or the tests say something else in each run."

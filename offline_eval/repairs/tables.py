@@ -22,7 +22,7 @@ from ...calibration.samples import Event, Sample
 from ...suggestion.repair.gathering import by_gain_and_size
 from ...suggestion.repair.localisation import MAX_LINES, TASK, by_spectrum_and_surprise, measures_of_lines
 from ..shares import share
-from .candidates import Attempt, By, first_verified, is_verified, repaired_within, seen_tests
+from .candidates import MAX_S, Attempt, By, first_verified, is_verified, repaired_within, seen_tests
 
 # Only the interval of the calibration error takes resamples, and it is not printed.
 _FEW = 20
@@ -89,7 +89,7 @@ RANKS = (1, 3, 8)
 EVENTS: Mapping[Event, str] = {"tests_pass": "passes", "exact_match": "exact"}
 WHO: Mapping[By, str] = {"both": "both", "model": "the model alone", "rules": "rules alone"}
 BUGS = {"all": "all", "rule": "by a rule", "model": "counterfeits", "quixbugs": "QuixBugs", "defects4j": "Defects4J"}
-LOOP = "mutation and test"
+SEARCH, LOOP = "both, tested in turn", "mutation and test"
 
 
 def bugs_by_source(attempts: Sequence[Attempt]) -> Iterator[tuple[str, list[Attempt]]]:
@@ -107,13 +107,15 @@ def repaired_table(attempts: Sequence[Attempt], by: str) -> CellTable:
     for source, found in bugs_by_source(attempts):
         for who, name in WHO.items():
             rows.append(Row((BUGS[source], name), tuple(_repaired(f"A/{source}/{who}", found, who, by))))
-        if loops := [attempt for attempt in found if attempt.loop is not None]:
-            rows.append(Row((BUGS[source], LOOP), tuple(_looped(f"A/{source}/loop", loops, by))))
+        for part, name, records in (("search", SEARCH, [each.search for each in found]), ("loop", LOOP, [each.loop for each in found])):
+            tested = [(record, each.group) for record, each in zip(records, found, strict=True) if record is not None]
+            if tested:
+                rows.append(Row((BUGS[source], name), tuple(_tested(f"A/{source}/{part}", tested, by))))
     columns = tuple(f"{said} at {rank}" for said in EVENTS.values() for rank in RANKS)
     notes = (
         "passes at k: one of the first k candidates passes every test that touches it; exact: one is the text before the bug.",
-        f"{LOOP}: the rules' candidates in the order of the document, each tested until one passes; so it has seen all tests, and its one "
-        "answer stands under 8.",
+        f"{SEARCH}: all that is proposed, in its order, tested until one passes; {LOOP}: the rules' candidates in the order of the "
+        f"document, likewise. Each has {MAX_S:.0f} s, with the model's own, and sees all tests; what passes is shown first.",
     )
     return CellTable("A", "Bugs repaired within so many candidates", ("bugs", "by"), columns, tuple(rows), notes)
 
@@ -133,12 +135,12 @@ def _repaired(place: str, attempts: Sequence[Attempt], who: By, by: str) -> Iter
             yield share(f"{place}/{said}/{rank}", [hit for hit, _ in known], [group for _, group in known], by=by)
 
 
-def _looped(place: str, attempts: Sequence[Attempt], by: str) -> Iterator[Cell]:
-    groups = [each.group for each in attempts]
+def _tested(place: str, tested: Sequence[tuple[Mapping[str, Any], str]], by: str) -> Iterator[Cell]:
+    groups = [group for _, group in tested]
     for said, name in (("passes", "passed"), ("exact", "exact")):
+        values = [float(record[name]) for record, _ in tested]
         for rank in RANKS:
-            values = [float(each.loop[name]) for each in attempts if each.loop is not None]
-            yield share(f"{place}/{said}/{rank}", values, groups, by=by) if rank == RANKS[-1] else Cell(f"{place}/{said}/{rank}", why="–")
+            yield share(f"{place}/{said}/{rank}", values, groups, by=by) if rank == RANKS[0] else Cell(f"{place}/{said}/{rank}", why="–")
 
 
 def verified_table(attempts: Sequence[Attempt], by: str, seed: int) -> CellTable:

@@ -33,7 +33,7 @@ from ...counterfeit.lines.label import ChangedTest, reason_of
 from ...run import Step
 from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Items, Judge, Judged, Suite, Unjudged, verdict_of
-from ..candidates import SLOW_S, Proposed, distinct, looped, mutants, proposed, repaired
+from ..candidates import Proposed, Trial, best, distinct, mutants, proposed, repaired, tried
 
 Lines = Mapping[str, Mapping[int, Collection[str]]]
 
@@ -267,7 +267,7 @@ def texts_of(lines: Iterator[Line], made: Mapping[str, Any]) -> Iterator[Judged]
     known = set[str]()
     for line in lines:
         found = made[line.id]["candidates"] if line.id in made else []
-        for each in distinct(found if line.bug else found[:MAX_CONTROLS]):
+        for each in distinct(best(found) if line.bug else found[:MAX_CONTROLS]):
             if each["text_id"] not in known:
                 known.add(each["text_id"])
                 place, text = line.place, repaired(line.text, each)
@@ -315,9 +315,21 @@ def locate(asked: OpenModel[int], line: Line) -> dict[str, Any]:
     return {"surprises": [told.get((each.file, each.line)) for each in found]}
 
 
-def loop(judge: Judge, line: Line) -> dict[str, Any]:
+def searched_of(lines: Iterator[Line], made: Mapping[str, Any], spent_ms: Mapping[str, float]) -> Iterator[Trial[Line]]:
+    """Each bug with all that was proposed there. spent_ms: how long that took."""
+    for line in lines:
+        if line.bug and line.id in made:
+            yield Trial(line, [repaired(line.text, each) for each in made[line.id]["candidates"]], spent_ms.get(line.id, 0.0) / 1e3)
+
+
+def looped_of(lines: Iterator[Line]) -> Iterator[Trial[Line]]:
+    """Each bug with its mutants."""
+    return (Trial(line, mutants(line.text, line.place.line)) for line in lines if line.bug)
+
+
+def try_all(judge: Judge, trial: Trial[Line]) -> dict[str, Any]:
     """The record of a bug. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
-    place, oracle = line.place, judge.oracle(line.suite)
+    place, oracle = trial.bug.place, judge.oracle(trial.bug.suite)
 
     def test(text: str) -> tuple[bool | None, int]:
         if text == place.text:  # needs no run: its tests are those of the line
@@ -325,6 +337,4 @@ def loop(judge: Judge, line: Line) -> dict[str, Any]:
         verdict = verdict_of(oracle, place.file, text, changed_lines(place.text, text))
         return verdict.label, verdict.tests
 
-    baseline = oracle.baseline()
-    slow_s = SLOW_S + 2 * (baseline.start_wall_s + sum(baseline.wall_s.values()))
-    return {"id": line.id, **looped(mutants(line.text, place.line), place.text, test, slow_s=slow_s)}
+    return tried(trial, place.text, test)

@@ -7,7 +7,8 @@ The places are those whose loss the tests of 20 projects notice. Wrong lines are
     propose    what the editor proposes at each bug, and, as a control, at the right line
     label      what the tests say of each distinct text
     locate     how much the lines that the failing tests run surprise the model
-    loop       beside it, mutation and test without a model: the rules' candidates in order until the tests pass
+    search     all that was proposed, tested in its order until the tests pass, as where tests may run
+    loop       beside it, mutation and test without a model: the rules' candidates in the order of the document
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run, Step
 from ...sets.suites import Items, Judging
 from ...study import Making, Plan, Results, Study, Work, all_of
-from ..candidates import BELONGS, LOOPED, MAX_TRIED, Attempt, answer_of, require_scores
+from ..candidates import BELONGS, LOOPED, MAX_S, MAX_TRIED, SEARCHED, Attempt, answer_of, require_scores
 from ..report import attempt_of, write_report
 from ..tables import Fault, fault_of, generations_of
 from . import steps
@@ -68,15 +69,16 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
     write_report(run, results, list(attempts_of(run)), lost, by="project", faults=list(faults_of(run)), as_json=as_json)
 
 
-STUDY = Study("repairs", (steps.DRAWN, steps.BUGS, steps.PROPOSED, LABELS, steps.LOCATED, LOOPED), ("set",), _report, answers=_answers)
+_STEPS = (steps.DRAWN, steps.BUGS, steps.PROPOSED, LABELS, steps.LOCATED, SEARCHED, LOOPED)
+STUDY = Study("repairs", _STEPS, ("set",), _report, answers=_answers)
 
 
 def attempts_of(run: Run) -> Iterator[Attempt]:
     """Each line that something was proposed for."""
-    made, labels, looped = run.by_id(steps.PROPOSED), run.by_id(LABELS), run.by_id(LOOPED)
+    made, labels, searched, looped = (run.by_id(step) for step in (steps.PROPOSED, LABELS, SEARCHED, LOOPED))
     for place, name, bug in _lines(run):
         if name in made:
-            yield attempt_of(name, place["project"], bug, made[name], labels, looped.get(name))
+            yield attempt_of(name, place["project"], bug, made[name], labels, searched.get(name), looped.get(name))
 
 
 def faults_of(run: Run) -> Iterator[Fault]:
@@ -143,7 +145,13 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
             LABELS, partial(profiled, seed), steps.texts_of(steps.lines_of(items, bugs()), run.by_id(steps.PROPOSED)), MAX_TEXT_S
         ),
         "locate": lambda: asking(steps.LOCATED, steps.locate, steps.failing_of(items, bugs(), seed)),
-        "loop": lambda: judging(LOOPED, steps.loop, (line for line in steps.lines_of(items, bugs()) if line.bug), _MAX_BUG_S),
+        "search": lambda: judging(
+            SEARCHED,
+            steps.try_all,
+            steps.searched_of(steps.lines_of(items, bugs()), run.by_id(steps.PROPOSED), run.timings(steps.PROPOSED, "propose_ms")),
+            _MAX_BUG_S,
+        ),
+        "loop": lambda: judging(LOOPED, steps.try_all, steps.looped_of(steps.lines_of(items, bugs())), _MAX_BUG_S),
     }
     return plan
 
@@ -168,6 +176,7 @@ def tell_lines(options: Options) -> None:
         f"bugs         at each one by a rule and one of {steps.DRAWS} lines that the model draws, of at most {steps.TRIES} that are tried",
         f"repairs      of at most {bugs:,} bugs, and at {places:,} right lines as a control",
         f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
-        f"loop         beside it at most {MAX_TRIED} mutants of a bug are tested, until one passes",
+        f"search       all repairs of a bug are tested in their order, until one passes or {MAX_S:.0f} s are over",
+        f"loop         beside it likewise at most {MAX_TRIED} mutants of a bug, without a model",
     ]
     tell_about(options, model, STUDY.name, str(question_of(options, model)["prompt"]), more, told)

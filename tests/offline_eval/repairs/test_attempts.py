@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.offline_eval.repairs import candidates as loop
 from assay.offline_eval.repairs.candidates import (
     Attempt,
     Candidate,
+    Trial,
     answer_of,
     distinct,
     first_verified,
     is_verified,
-    looped,
     mutants,
     of,
     repaired,
     repaired_within,
     seen_tests,
+    tried,
 )
 from assay.offline_eval.repairs.tables import Numbers, chance_by, chance_within, fault_of, faults_table, generations_of
 
@@ -130,17 +131,23 @@ def test_a_repair_goes_where_its_lines_are_and_without_a_score_is_no_sample() ->
     assert [(one["id"], one["labels"]["tests_pass"]) for one in answer["generations"]] == [("p:a.py:3:rule:1", True)]
 
 
-def test_mutants_are_tested_in_order_until_one_passes() -> None:
+@dataclass(frozen=True)
+class Bug:
+    id: str = "a bug"
+
+
+def test_texts_are_tested_in_order_until_one_passes() -> None:
     right = "def least(a, b):\n    return a if a < b else b\n"
     wrong = right.replace("<", ">")
-    texts = mutants(wrong, 2)
-    record = looped(texts, right, lambda text: (text == right, 3))
-    assert (record["passed"], record["exact"], record["tried"]) == (True, True, texts.index(right) + 1)
+    trial = Trial(Bug(), mutants(wrong, 2))
+    record = tried(trial, right, lambda text: (text == right, 3))
+    assert (record["passed"], record["exact"], record["tried"]) == (True, True, trial.texts.index(right) + 1)
     assert record["tests"] == 3 * record["tried"]
-    none = looped(texts, right, lambda _: (None, 1))
-    assert (none["passed"], none["tried"], none["gave_up"]) == (False, len(texts), False)
+    none = tried(trial, right, lambda _: (None, 1))
+    assert (none["passed"], none["tried"], none["gave_up"]) == (False, len(trial.texts), False)
 
 
-def test_the_loop_gives_up_where_the_tests_of_mutants_hang() -> None:
-    record = looped(["a", "b", "c", "d", "e"], "e", lambda text: (text == "e", 1), slow_s=0.0)
-    assert (record["tried"], record["passed"], record["gave_up"]) == (loop.MAX_SLOW, False, True)
+def test_what_passes_when_the_time_is_up_has_not_repaired_anything() -> None:
+    for spent_s, passes in ((0.0, True), (61.0, False)):
+        record = tried(Trial(Bug(), ["a", "b"], spent_s), "a", lambda text: (text == "a", 1))
+        assert (record["tried"], record["passed"], record["gave_up"]) == (1, passes, not passes)

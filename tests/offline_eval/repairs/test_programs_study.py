@@ -11,6 +11,7 @@ from study_runs import isolation_here
 
 from assay.calibration.samples import read_samples
 from assay.cli.main import main
+from assay.offline_eval.repairs.candidates import best
 from assay.offline_eval.repairs.programs import STUDY
 from assay.offline_eval.run import Run
 
@@ -27,7 +28,7 @@ def test_a_program_is_repaired_judged_and_told_of(tmp_path: Path, capsys: pytest
     records = {step.name: Run.opened(folder).records(step).read() for step in STUDY.steps}
     (proposed,) = records["proposed"]
     judged = {each["id"]: each["tests_pass"] for each in records["labels"]}
-    assert {each["text_id"] for each in proposed["candidates"] if not each["exact"]} == judged.keys()
+    assert {each["text_id"] for each in best(proposed["candidates"]) if not each["exact"]} == judged.keys()
     samples = read_samples(folder / "samples" / "repair.jsonl")
     assert 1 <= len(samples) <= 8
     assert {sample.task for sample in samples} == {"repair"}

@@ -15,7 +15,7 @@ from assay.calibration.samples import read_samples
 from assay.cli.main import main
 from assay.offline_eval.counterfeit.lines.label import LABELS
 from assay.offline_eval.pool.pool import Pool
-from assay.offline_eval.repairs.candidates import LOOPED
+from assay.offline_eval.repairs.candidates import LOOPED, SEARCHED, best
 from assay.offline_eval.repairs.lines.steps import BUGS, PROPOSED, with_lines_of
 from assay.offline_eval.repairs.lines.study import Options, ask, attempts_of, faults_of
 from assay.offline_eval.sets.suites import Finding, Suite, watched
@@ -45,8 +45,9 @@ def test_bugs_that_tests_notice_are_located_repaired_judged_and_reported(tmp_pat
     assert all(any(fault.wrong) for fault in faults_of(run))
     labels = {record["id"] for record in run.records(LABELS).read()}
     proposed = [record for record in run.records(PROPOSED).read() if not record["id"].endswith("control")]
-    assert {each["text_id"] for record in proposed for each in record["candidates"] if not each["exact"]} <= labels
-    assert {record["id"] for record in run.records(LOOPED).read()} == {record["id"] for record in proposed}
+    assert {each["text_id"] for record in proposed for each in best(record["candidates"]) if not each["exact"]} <= labels
+    for step in (SEARCHED, LOOPED):
+        assert {record["id"] for record in run.records(step).read()} == {record["id"] for record in proposed}
     assert {attempt.source for attempt in attempts_of(run)} >= {"rule", "control"}
     found = {path.stem: read_samples(path) for path in (run.folder / "samples").iterdir()}
     assert found.keys() == {"repair", "repair-control", "fault"}
