@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from .complete import check_secrets, offset_of, read_text, remember_for
 from .exit_codes import DONE, UsageError
 from .options import Subparsers, command_parser, model_choice, positive, registry_for, set_run
-from .repair_tests import add_verify_options, project_to_verify_in, verdict_lines, verify
+from .repair_tests import add_verify_options, failure_at, project_to_verify_in, verdict_lines, verify
 from .terminal import Paint, print_json, say, show, show_text, wants_colour
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..inference.asking.asker import Asker
+    from ..inference.model import Model
     from ..inference.opening import ModelChoice
     from ..suggestion.memory.scope import Scope
     from ..suggestion.repair.request import Repair, Repairs, Request
@@ -54,8 +55,8 @@ def register(commands: Subparsers) -> None:
         help="print what was found after N milliseconds (default: no limit); with --verify run tests for as long (default: 60,000)",
     )
     parser.add_argument("--show-surprise", action="store_true", help="also print which tokens surprise the model, and what it would write")
-    parser.add_argument("--instruct", metavar="URL", help="server of an instruct model, to ask it for repairs as well")
-    parser.add_argument("--failure", metavar="TEXT", help="message of a failing test, for the instruct model")
+    parser.add_argument("--instruct", metavar="URL", help="server of an instruct model, asked in the model's own place")
+    parser.add_argument("--failure", metavar="TEXT", help="message of a failing test, for a model that is asked in chat")
     add_verify_options(parser)
     set_run(parser, run, "memory", "model", "json")
 
@@ -70,8 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
     from ..suggestion.repair.request import Failure, request_for
 
     name, first, last = parse_lines(arguments.place)
-    if arguments.failure is not None and arguments.instruct is None:
-        raise UsageError("--failure is for an instruct model: name one with --instruct")
     check_secrets(name)
     text = read_text(name, language=arguments.language, from_stdin=arguments.stdin)
     for line in (first, last):
@@ -82,7 +81,12 @@ def run(arguments: argparse.Namespace) -> int:
     choice = model_choice(arguments)
     with contextlib.ExitStack() as opened:
         model = opened.enter_context((choice if arguments.instruct is None else choice.itself).open())
-        asker = None if arguments.instruct is None else opened.enter_context(_asker(choice, arguments.instruct))
+        asker = _asker(choice, arguments.instruct, model, opened)
+        if arguments.failure is not None and asker is None:
+            raise UsageError("--failure is for a model that is asked in chat, and this one has no chat template: name one with --instruct")
+        failure = None if arguments.failure is None else Failure(message=arguments.failure)
+        if failure is None and asker is not None and project is not None:
+            failure = failure_at(project, arguments.python, name, text, range(first, last + 1))
         request = request_for(
             Asking(model, choice.settings_for(model), remember=remember_for(model, Path(name), arguments.memory)),
             text,
@@ -90,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             last,
             language=language,
             asker=asker,
-            failure=None if arguments.failure is None else Failure(message=arguments.failure),
+            failure=failure,
         )
         found = propose(request, most=arguments.most if project is None else _ALL, max_ms=arguments.max_ms)
         repairs = _with_confidence(found, request, Path(name), arguments.memory)
@@ -124,10 +128,15 @@ def parse_lines(place: str) -> tuple[str, int, int]:
     return name, first, last
 
 
-def _asker(choice: ModelChoice, url: str) -> Asker:
-    from ..inference.opening import open_asker
+def _asker(choice: ModelChoice, url: str | None, model: Model, opened: contextlib.ExitStack) -> Asker | None:
+    """The instruct model, by default the model itself; None where that has no chat template. Closed with `opened`."""
+    from ..inference.asking.text import TextAsker
+    from ..inference.opening import open_asker, template_of
 
-    return open_asker(choice.beside(url))
+    if url is not None:
+        return opened.enter_context(open_asker(choice.beside(url)))
+    template = template_of(model, choice.where or "the embedded model")
+    return None if template is None else TextAsker(model, opened.enter_context(contextlib.closing(template)))
 
 
 def _with_confidence(repairs: Repairs, request: Request, file: Path, scope: Scope) -> Repairs:

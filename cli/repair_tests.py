@@ -16,7 +16,7 @@ from .terminal import is_terminal, say
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..suggestion.repair.request import Repair
+    from ..suggestion.repair.request import Failure, Repair
     from ..suggestion.repair.verified import Verified
 
 
@@ -69,6 +69,23 @@ def ask_for_tests(project: Path) -> None:
         remember(project, trusted=answer in ("y", "yes"), about=TESTS)
     if answer not in ("y", "yes"):
         raise UsageError("no tests were run")
+
+
+def failure_at(project: Path, python: Path | None, name: str, text: str, lines: range) -> Failure | None:
+    """What a failing test says that touches some lines (from 1) of the text; None where none fails, or none can be run."""
+    from ..suggestion.repair.project_tests import NoTests, ProjectTests, default_cache, in_place_of
+    from ..suggestion.repair.request import Failure
+
+    if in_place_of(Path(name), [text]):
+        return None  # it doesn't parse as it is saved, so no test says which lines it touches
+    try:
+        say(f"running the tests of {project} as they are; what they say is kept until a file changes")
+        with ProjectTests(project, python=python, cache=default_cache(), tell=say) as tests:
+            tests.measure()
+            said = tests.run(Path(name), text, lines)
+    except NoTests:
+        return None  # verifying says why
+    return Failure(message=said.why) if said.failing else None
 
 
 def verify(project: Path, python: Path | None, name: str, text: str, repairs: Sequence[Repair], most: int, max_ms: float) -> Verified:

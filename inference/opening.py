@@ -208,10 +208,7 @@ def local_asker(choice: ModelChoice, model: Model, form: Form | None = None) -> 
     with contextlib.ExitStack() as unless_asked:
         unless_asked.callback(model.close)
         chat = None if form == "text" else model.chat_format
-        template = None if chat is None else unless_asked.enter_context(contextlib.closing(ChatTemplate(chat, where)))
-        if template is not None and not template.asks:
-            template.close()
-            template = None
+        template = None if chat is None else template_of(model, where)
         why_not = "it has no chat template" if chat is None else "its chat template leaves out what the user asks"
         if template is None and form == "chat":
             raise NoChat(where, why_not)
@@ -219,6 +216,22 @@ def local_asker(choice: ModelChoice, model: Model, form: Form | None = None) -> 
             _tell_once(f"{where}: {why_not}, so it is asked in plain text.")
         unless_asked.pop_all()
     return TextAsker(model, template)
+
+
+def template_of(model: Model, where: str) -> ChatTemplate | None:
+    """The template by which a model of this process is asked in chat, to be closed; None where it has none that asks.
+
+    where: the model's name, for messages. Raises NoChat where its template fails.
+    """
+    if model.chat_format is None:
+        return None
+    template = ChatTemplate(model.chat_format, where)
+    with contextlib.ExitStack() as unless_it_asks:
+        unless_it_asks.callback(template.close)
+        if template.asks:
+            unless_it_asks.pop_all()
+            return template
+    return None
 
 
 def require_same_model(asker: Asker, where: str, first: Asker, first_where: str) -> None:

@@ -14,11 +14,14 @@ from typing import Any, Generic, TypeVar
 from ..analysis.python.lines import Gap
 from ..calibration.measures.reflective import Question, reflect
 from ..calibration.samples import Event
+from ..inference.asking.asker import Asker
+from ..inference.asking.template import ChatTemplate
+from ..inference.asking.text import TextAsker
 from ..inference.completion.settings import Settings
 from ..inference.completion.task import Task
 from ..inference.errors import ContextTooLong, NotReplayable, Unavailable
 from ..inference.model import Generation, Model
-from ..inference.opening import ModelChoice
+from ..inference.opening import ModelChoice, template_of
 from ..inference.project_memory.memory import Memory
 from ..inference.project_memory.project import Project, ProjectTooLarge, project_of
 from ..suggestion.given_text import generation_of
@@ -75,13 +78,14 @@ class Asking(Generic[Wanted]):
     """Makes the worker's function that asks the model about items; travels to the worker.
 
     wanted: what a study wants of each item. ask: gives the record of an item but for its id; it may have further "timings". code: of the
-    projects, for their memories.
+    projects, for their memories. in_chat: whether the model is asked in chat as well, where it has a template.
     """
 
     model: StudyModel
     wanted: Wanted
     ask: Callable[[OpenModel[Wanted], Any], dict[str, Any]]
     code: Files = no_code
+    in_chat: bool = False
 
     def __call__(self) -> Callable[[Any], dict[str, Any]]:
         """The function, with the model open. Raises Changed, and what `ModelChoice.open` raises."""
@@ -90,7 +94,8 @@ class Asking(Generic[Wanted]):
     def at(self, choice: ModelChoice) -> OpenModel[Wanted]:
         """The function, with the model of a choice. Raises as above."""
         model = replace(self.model, choice=choice).open_in_worker()
-        return OpenModel(self, model, StudyMemory(model, self.model.memory, self.code))
+        template = template_of(model, self.model.name) if self.in_chat else None
+        return OpenModel(self, model, StudyMemory(model, self.model.memory, self.code), template)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,7 @@ class OpenModel(Generic[Wanted]):
     asking: Asking[Wanted]
     model: Model
     memory: StudyMemory
+    template: ChatTemplate | None
 
     def __call__(self, item: Any) -> dict[str, Any]:
         """The record of one item. Raises what `Model.generate` raises."""
@@ -112,7 +118,14 @@ class OpenModel(Generic[Wanted]):
 
     def close(self) -> None:
         """Put the model away."""
+        if self.template is not None:
+            self.template.close()
         self.model.close()
+
+    @property
+    def asker(self) -> Asker | None:
+        """The model, asked in chat; None where it is not."""
+        return None if self.template is None else TextAsker(self.model, self.template)
 
     @property
     def wanted(self) -> Wanted:

@@ -39,7 +39,7 @@ class StudyModel:
     id, name, kin: of its fingerprint. prompts: the fingerprint of what it is asked, by task. questions: what it is asked about each of its
     generations, by reflective measure. memory: what is read beside it. weights: the fingerprint of that memory. version: the driver's
     Assay. sampled: as prompts, where texts are drawn at a temperature. mends: whether it was trained to mend lines. replays:
-    whether it says how likely a given text is.
+    whether it says how likely a given text is. chats: whether it has a chat template.
     """
 
     choice: ModelChoice
@@ -54,6 +54,7 @@ class StudyModel:
     sampled: Mapping[Task, str] = field(default_factory=dict)
     mends: bool = False
     replays: bool = False
+    chats: bool = False
     kin: str = ""
 
     def question(self, study: str, task: Task = "line") -> dict[str, str | int | Sequence[str]]:
@@ -128,6 +129,7 @@ def model_of(
             sampled=sampled,
             mends=can_mend(model),
             replays=model.capabilities.replay,
+            chats=model.chat_format is not None,
             kin=model.fingerprint.kin,
         )
         require_one_model(choice, model.fingerprint)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import Unavailable
-from ..model import Fingerprint, Generation, Model, Prompt, StopReason, Token
+from ..model import Cancel, Fingerprint, Generation, Model, Prompt, StopReason, Token
 from ..stopping.stop import NONE
 from .asker import PATIENCE_S, Alternative, Asker, Form, Message, Said, SaidToken, check_asked, closed, retried, tokens_within
 from .template import ChatTemplate
@@ -36,10 +36,12 @@ class TextAsker(Asker):
     to the rounding of a batch.
 
     The log-probability of an answer that a stop text ended has the tokens up to that text.
+
+    cancel: ends what it says.
     """
 
-    def __init__(self, model: Model, template: ChatTemplate | None = None) -> None:
-        self._model, self._template, self._turn, self._closed = model, template, threading.Lock(), threading.Event()
+    def __init__(self, model: Model, template: ChatTemplate | None = None, cancel: Cancel | None = None) -> None:
+        self._cancel, self._model, self._template, self._turn, self._closed = cancel, model, template, threading.Lock(), threading.Event()
         self._at_once = _AT_ONCE if model.capabilities.memory else 1  # a model in this process gives whole distributions, no server does
 
     @property
@@ -75,6 +77,7 @@ class TextAsker(Asker):
                 prompt, stop = self._template.prompt(messages), (*stop, *self._template.stop)
             likeliest = functools.cache(functools.partial(self._likeliest, prompt, top_logprobs))
             limits: dict[str, Any] = {"stop": NONE, "max_tokens": max_tokens, "temperature": temperature, "top_p": top_p}
+            limits["cancel"] = self._cancel
 
             def together(first: int, count: int) -> list[Said]:
                 answers, how = [_Answer(begun, stop) for _ in range(count)], {**limits, "seed": seed + first}

@@ -249,8 +249,9 @@ def question_of_repairs(model: StudyModel) -> dict[str, Any]:
 
 
 def sources_of(model: StudyModel) -> list[str]:
-    """The sources that are asked for repairs of Python: all but an instruct model, and what this model was not trained for."""
-    return [source.name for source in SOURCES if source.name != "instruct" and (model.mends or source.name != "fix_task")]
+    """The sources that are asked for repairs of Python: those that this model can be."""
+    can = {"instruct": model.chats, "fix_task": model.mends}
+    return [source.name for source in SOURCES if can.get(source.name, True)]
 
 
 MAX_TRIED = 60

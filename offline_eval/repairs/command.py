@@ -21,8 +21,8 @@ SORTS = Sorts(
     {name: f"--set {name}" for name in ("lines", *PROGRAMS)},
     only={"data": tuple(PROGRAMS), **dict.fromkeys(("projects", "per_project", "cache", "python"), ("lines",))},
     steps={
-        "lines": ("draw", "bug", "propose", "label", "locate", "loop"),
-        "quixbugs": ("propose", "label", "loop"),
+        "lines": ("draw", "bug", "propose", "label", "locate", "search", "loop"),
+        "quixbugs": ("fail", "propose", "label", "search", "loop"),
         "defects4j": ("propose",),
     },
 )

@@ -1,5 +1,6 @@
 """Repairs of published bugs of one line: of QuixBugs (Python, Lin et al. 2017) and of Defects4J (Java, Just et al. 2014).
 
+    fail       what a test says of the wrong program
     propose    what the editor proposes at the wrong line
     label      what the tests say of each distinct program
     search     all that was proposed, tested in its order until the tests pass
@@ -28,7 +29,7 @@ from ...inference.project_memory.memory import Memory
 from ...suggestion.memory.scope import Scope
 from ...suggestion.repair.asking import Asking as OfRepairs
 from ...suggestion.repair.confidence import prompt_of
-from ...suggestion.repair.request import request_for
+from ...suggestion.repair.request import Failure, request_for
 from ..asked_line import Asking, OpenModel
 from ..model import StudyModel, model_of
 from ..plan import tell_study
@@ -39,7 +40,7 @@ from ..sets.lines import FileWithGap
 from ..sets.problem import Problem
 from ..sets.problems import problems
 from ..sets.suites import Unjudged
-from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
+from ..study import Making, Results, Study, StudyOptions, Work, all_of, carry_out
 from .candidates import (
     LOOPED,
     MAX_S,
@@ -64,7 +65,20 @@ from .report import attempt_of, write_report
 # Each of the right programs takes a small part of this, and many of the wrong ones come to no end.
 LIMITS = Limits(cpu_s=2)
 PROPOSED = Step("proposed", "program", Proposed)
-LABELS = Step("labels", "text", Label)
+FAILURES, LABELS = Step("failures", "program", Label), Step("labels", "text", Label)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A program with its bug. why: what a test says of it; empty where there is none."""
+
+    problem: Problem
+    why: str = ""
+
+    @property
+    def id(self) -> str:
+        """The program's."""
+        return self.problem.id
 
 
 def wrong_text(problem: Problem) -> str:
@@ -77,14 +91,24 @@ def right_text(problem: Problem) -> str:
     return f"{problem.prompt}{problem.truth}\n{problem.suffix}"
 
 
-def propose(asked: OpenModel[None], problem: Problem) -> dict[str, Any]:
+def fail(sandbox: PythonSandbox, problem: Problem) -> dict[str, Any]:
+    """The label of a program with its bug. Raises Unjudged where the machine failed."""
+    passes, why = _passes(sandbox, problem, wrong_text(problem))
+    return {"id": problem.id, "tests_pass": passes, "why": why}
+
+
+def propose(asked: OpenModel[None], program: Wrong) -> dict[str, Any]:
     """The record of a program. Raises ModelError."""
+    problem = program.problem
 
     def remember(before: str, after: str) -> Memory | None:
         return asked.memory.at(FileWithGap(before + after, Gap(len(before), len(before)), "line", asked.settings))
 
     wrong, line = wrong_text(problem), problem.prompt.count("\n")
-    request = request_for(OfRepairs(asked.model, asked.settings, remember=remember), wrong, line, line + 1, language=problem.language)
+    request = request_for(
+        OfRepairs(asked.model, asked.settings, remember=remember), wrong, line, line + 1,
+        language=problem.language, asker=asked.asker, failure=Failure(message=program.why) if program.why else None,
+    )  # fmt: skip
     return dict(proposed(request, wrong, right_text(problem), problem.id))
 
 
@@ -137,12 +161,12 @@ def _report(run: Run, results: Results, *, as_json: bool) -> None:
     write_report(run, results, list(attempts_of(run)), lost, by="program", as_json=as_json)
 
 
-STUDY = Study("repairs_programs", (PROPOSED, LABELS, SEARCHED, LOOPED), ("set",), _report, answers=_answers)
+STUDY = Study("repairs_programs", (FAILURES, PROPOSED, LABELS, SEARCHED, LOOPED), ("set",), _report, answers=_answers)
 
 
 def attempts_of(run: Run) -> Iterator[Attempt]:
     """Each program that something was proposed for."""
-    made, labels, searched, looped = (run.by_id(step) for step in STUDY.steps)
+    made, labels, searched, looped = (run.by_id(step) for step in (PROPOSED, LABELS, SEARCHED, LOOPED))
     name_of_set = run.question()["set"]
     for each in run.items(Program):
         if (name := each["id"]) in made:
@@ -222,8 +246,15 @@ def _item(problem: Problem) -> dict[str, str | int | bool]:
 
 def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Problem]) -> dict[str, Making]:
     pool, sandbox, with_tests = options.pool, partial(InSandbox, best_level()), [problem for problem in found if problem.test]
-    works: dict[str, Making] = {"propose": lambda: all_of(PROPOSED, found, Asking(model, None, propose), pool, waits=options.waits)}
+
+    def proposing() -> Work[Any]:
+        why = run.by_id(FAILURES, "why")
+        programs = [Wrong(problem, why.get(problem.id, "")) for problem in found]
+        return all_of(PROPOSED, programs, Asking(model, None, propose, in_chat=True), pool, waits=options.waits)
+
+    works: dict[str, Making] = {"propose": proposing}
     if with_tests:
+        works = {"fail": lambda: all_of(FAILURES, with_tests, sandbox(fail), pool, max_item_s=_MAX_TEXT_S), **works}
         works |= {
             "label": lambda: all_of(LABELS, _texts(with_tests, run.by_id(PROPOSED)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),
             "search": lambda: all_of(SEARCHED, _searched(with_tests, run), sandbox(try_all), pool, max_item_s=_MAX_PROGRAM_S),

@@ -18,9 +18,11 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from ...inference.asking.asker import Asker, Message, Said
+from ...inference.asking.template import ChatTemplate
+from ...inference.asking.text import TextAsker
 from ...inference.errors import ModelError
 from ...inference.model import Cancel, Generation, Model, Prompt, StopReason
-from ...inference.opening import ModelChoice, open_asker
+from ...inference.opening import ModelChoice, open_asker, template_of
 from ...inference.stopping.cancel_or_timeout import make_stop_check
 from ...suggestion.repair.asking import Asking, never
 from ...suggestion.repair.propose import MAX_SUSPECTS, proposals
@@ -56,40 +58,43 @@ class PatientModel:
 
     def generate(self, prompt: Prompt, *, cancel: Cancel | None = None, **how: Any) -> Generation:
         """As `Model.generate`."""
-        return self._patiently(lambda is_over: self._model.generate(prompt, cancel=is_over, **how), cancel)
+        return _patiently(lambda is_over: self._model.generate(prompt, cancel=is_over, **how), self._others, cancel)
 
     def alternatives(self, prompt: Prompt, count: int, *, cancel: Cancel | None = None, **how: Any) -> list[Generation]:
         """As `Model.alternatives`."""
-        return self._patiently(lambda is_over: self._model.alternatives(prompt, count, cancel=is_over, **how), cancel)
+        return _patiently(lambda is_over: self._model.alternatives(prompt, count, cancel=is_over, **how), self._others, cancel)
 
     def replay(self, prompt: Prompt, text: str, **how: Any) -> Generation:
         """As `Model.replay`."""
         self._others.answer()
         return self._model.replay(prompt, text, **how)
 
-    def _patiently(self, write: Callable[[Cancel], Written], cancel: Cancel | None) -> Written:
-        while True:
-            self._others.answer()
-            gave_way = False
 
-            def is_over() -> bool:
-                nonlocal gave_way
-                gave_way = gave_way or self._others.wait()
-                return gave_way or (cancel is not None and cancel())
+def _patiently(write: Callable[[Cancel], Written], others: Others, cancel: Cancel | None) -> Written:
+    """What is written when no other came in between."""
+    while True:
+        others.answer()
+        gave_way = False
 
-            written = write(is_over)
-            if not gave_way:
-                return written
+        def is_over() -> bool:
+            nonlocal gave_way
+            gave_way = gave_way or others.wait()
+            return gave_way or (cancel is not None and cancel())
+
+        written = write(is_over)
+        if not gave_way:
+            return written
 
 
 class Instructed:
-    """The instruct model that the settings name, opened when it is first asked. For one thread.
+    """The instruct model that the settings name, and the template of the editor's own, opened when first asked. For one thread.
 
-    model: the model beside which it is named.
+    model: the editor's own.
     """
 
     def __init__(self) -> None:
         self.model = ModelChoice()
+        self._template: tuple[ChatTemplate | None] | None = None
         self._where = ""
         self._asker: Asker | None = None
         self._thread = ThreadPoolExecutor(1, "instruct")
@@ -102,15 +107,22 @@ class Instructed:
             self._asker, self._where = open_asker(self.model.beside(where)), where
         return self._asker
 
+    def template(self, model: Model) -> ChatTemplate | None:
+        """That of the editor's own model, which is open; None where it is not asked in chat. Raises NoChat."""
+        if self._template is None:
+            self._template = (template_of(model, self.model.where or "the model"),)
+        return self._template[0]
+
     def submit(self, asked: Callable[[], Written]) -> Future[Written]:
         """Ask in a thread of its own, one question after the other."""
         return self._thread.submit(asked)
 
     def close(self) -> None:
-        """Close the connection, if there is one."""
-        if self._asker is not None:
-            self._asker.close()
-        self._asker, self._where = None, ""
+        """Close the connection and the template, if there are any."""
+        for each in (self._asker, *(self._template or ())):
+            if each is not None:
+                each.close()
+        self._asker, self._where, self._template = None, "", None
 
 
 class PatientAsker:
@@ -132,6 +144,26 @@ class PatientAsker:
         except ModelError as error:
             said, self.trouble = None, str(error)
         return [_NOTHING] if said is None else said
+
+
+class OwnAsker:
+    """Asks the editor's own model in chat, and lets others go first: what it was writing is written again then. trouble: why it did not."""
+
+    def __init__(self, model: Model, template: ChatTemplate, others: Others, is_over: Cancel) -> None:
+        self.trouble = ""
+        self._model = model
+        self._template = template
+        self._others = others
+        self._is_over = is_over
+
+    def say(self, messages: Sequence[Message], **how: Any) -> list[Said]:
+        """As `Asker.say`; an empty answer where there is none."""
+        try:
+            asker = partial(TextAsker, self._model, self._template)
+            return _patiently(lambda is_over: asker(is_over).say(messages, **how), self._others, self._is_over)
+        except ModelError as error:
+            self.trouble = str(error)
+            return [_NOTHING]
 
 
 _NOTHING = Said("", StopReason.CANCELLED)
@@ -156,7 +188,7 @@ def repairs_of(
 ) -> dict[str, Any]:
     """The repairs that are asked for (`RepairRequest`), as JSON: the last of `proposals`. tell: told in words what was found so far."""
     check = make_stop_check(asking.is_over, asked["max_ms"], time.perf_counter())
-    asker, trouble = _asker(asked["instruct"], instructed, others, lambda: check() is not None)
+    asker, trouble = _asker(asked["instruct"], asking.model, instructed, others, lambda: check() is not None)
     request = request_for(
         patient(asking, others),
         asked["text"],
@@ -190,11 +222,12 @@ def surprises_of(asked: dict[str, Any], asking: Asking, others: Others) -> dict[
     }
 
 
-def _asker(where: str, instructed: Instructed, others: Others, is_over: Cancel) -> tuple[PatientAsker | None, str]:
-    """The instruct model, or why there is none."""
-    if not where:
-        return None, ""
+def _asker(where: str, model: Model, instructed: Instructed, others: Others, is_over: Cancel) -> tuple[PatientAsker | OwnAsker | None, str]:
+    """The instruct model, by default the model itself in chat; or why there is none."""
     try:
+        if not where:
+            template = instructed.template(model)
+            return (None if template is None else OwnAsker(model, template, others, is_over)), ""
         asker = _awaited(instructed.submit(partial(instructed.at, where)), others, is_over)
     except ModelError as error:
         return None, str(error)

@@ -294,9 +294,9 @@ SETTINGS: tuple[Setting, ...] = (
         "repair.instruct",
         place("the http(s):// address of a server"),
         None,
-        "The server of an instruct model for repairs. It gets the code around the lines and what other tools report there, and may "
+        "The server of an instruct model for repairs. It gets the function around the lines and what other tools report there, and may "
         "take until `assay.repair.maxMs`.",
-        "no instruct model is asked",
+        "the model itself is asked in chat, if it has a chat template",
         user_only=True,
     ),
     Setting(

@@ -25,7 +25,7 @@ from ....inference.completion.settings import Sampling
 from ....inference.project_memory.memory import Memory
 from ....suggestion.repair.asking import Asking
 from ....suggestion.repair.localisation import MAX_LINES, surprises_of
-from ....suggestion.repair.request import request_for
+from ....suggestion.repair.request import Failure, request_for
 from ...asked_line import OpenModel
 from ...counterfeit.classes import Outcomes, class_of
 from ...counterfeit.lines.draw import gap_id, seed_of
@@ -258,8 +258,18 @@ def propose_at(asked: OpenModel[int], line: Line) -> dict[str, Any]:
     def remember(before: str, after: str) -> Memory | None:
         return asked.memory_at(FileWithGap(before + after, Gap(len(before), len(before)), "line", settings), place)
 
-    request = request_for(Asking(asked.model, settings, remember=remember), line.text, place.line - 1, place.line, language="python")
+    failure = failure_of(line.bug["changed"]) if line.bug else None
+    request = request_for(
+        Asking(asked.model, settings, remember=remember), line.text, place.line - 1, place.line,
+        language="python", asker=asked.asker, failure=failure,
+    )  # fmt: skip
     return proposed(request, line.text, place.text, place.id)
+
+
+def failure_of(changed: Sequence[ChangedTest]) -> Failure | None:
+    """What is known of the first of the tests that fail for a bug, as a developer would see it."""
+    failing = min((test for test in changed if test["error"] is not None), key=lambda test: test["test"], default=None)
+    return None if failing is None else Failure(failing["test"], message=failing["why"])
 
 
 def texts_of(lines: Iterator[Line], made: Mapping[str, Any]) -> Iterator[Judged]:

@@ -126,7 +126,8 @@ def question_of(options: Options, model: StudyModel) -> Question:
 
 def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mapping[str, Making | Plan]:
     def asking(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any]) -> Work[Any]:
-        return all_of(step, wanted, Asking(model, options.seed, what, options.code), options.pool, waits=options.waits)
+        in_chat = step is steps.PROPOSED
+        return all_of(step, wanted, Asking(model, options.seed, what, options.code, in_chat), options.pool, waits=options.waits)
 
     def judging(step: Step, what: Callable[..., dict[str, Any]], wanted: Iterable[Any], most_s: float) -> Work[Any]:
         return all_of(step, wanted, Judging(items.contents, what), options.pool, max_item_s=most_s)

@@ -1,56 +1,62 @@
-"""An instruct model is shown the lines in their file, and what a failing test says, and is asked for the right ones.
+"""An instruct model is shown the function around the lines, and what a failing test says, and writes the function anew.
 
-The prompt is that of Gu et al. (arXiv 2402.19475, appendix B.2), for lines instead of a whole program.
+Small models write whole functions well, and lines between marks hardly ever. Of what they write only the difference at the lines is kept.
+The model is the editor's own, where it has a chat template, or the one that is named for it. It is told of the test as in Gu et al.
+(arXiv 2402.19475, appendix B.2), and where the bug is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
-from ....inference.asking.asker import Message, last_block
+from ....inference.asking.asker import Message
 from ....inference.asking.prompts import PromptFile, load_prompt
-from ..candidate import Candidate, change_of, indent_of
+from ..candidate import Candidate, Change, Lines, change_of, indent_of
 from ..request import Failure, Request
 
-_PROMPT = Path(__file__).parents[1] / "prompts" / "lines.txt"
-# Lines of the file that are shown before and behind the wrong ones.
+_PROMPT = Path(__file__).parents[1] / "prompts" / "function.txt"
+# A longer function is shown, and asked for, as far as so many lines before and behind the wrong ones.
 _BEFORE, _AFTER = 60, 30
 _MAX_TOKENS = 1_024
 # A test may compare whole files.
 _MAX_MESSAGE = 2_000
+_DEFINES = re.compile(r"\s*(?:[\w*&<>:\[\],]+\s+)*?(?:def|class|func|fun|fn|function|sub|proc)\b")
+_CLOSES = re.compile(r"\s*(?:[})\]]|end\b)")
+_FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 
 
 def why_not(request: Request) -> str:
     """Why there is nobody to ask; empty where there is."""
-    return "" if request.asker else "no instruct model was named"
+    return "" if request.asker else "the model has no chat template, and no instruct model was named"
 
 
 def candidates(request: Request) -> Iterator[Candidate]:
     """What the model answers, greedily and drawn; what can't be read is no candidate. Raises what `Asker.say` raises."""
-    asker, messages = request.asker, messages_of(request)
+    asker, (first, end) = request.asker, function_at(request.lines, request.first, request.end)
     if asker is None:
         return
+    messages = messages_of(request)
     for temperature, count in ((0.0, 1), (request.temperature, request.draws)):
-        for number in range(count):
-            if request.asking.is_over():
-                return
-            (said,) = asker.say(
-                messages, temperature=temperature, seed=request.seed + number, max_tokens=_MAX_TOKENS, stop=("[/LINES]",)
-            )  # fmt: skip
-            if (lines := lines_of(said.text, request.lines[request.first])) is not None:
-                yield Candidate(change_of(request.lines, request.first, request.end, lines), "instruct", is_drawn=True)
+        if not count or request.asking.is_over():
+            return
+        for said in asker.say(messages, n=count, temperature=temperature, seed=request.seed, max_tokens=_MAX_TOKENS):
+            new = lines_of(said.text, request.lines[first])
+            change = None if new is None else difference(request, first, end, new)
+            if change is not None:
+                yield Candidate(change, "instruct", is_drawn=True)
 
 
 def messages_of(request: Request) -> tuple[Message, ...]:
     """What the model is asked."""
-    lines, first, end = request.lines, request.first, request.end
+    first, end = function_at(request.lines, request.first, request.end)
     return _prompt().render(
         language=request.language,
-        before="\n".join(lines[max(0, first - _BEFORE) : first]),
-        wrong="\n".join(lines[first:end]),
-        after="\n".join(lines[end : end + _AFTER]),
+        code="\n".join(request.lines[first:end]),
+        wrong="\n".join(request.lines[request.first : request.end]),
         failure=told(request.failure),
     )
 
@@ -58,26 +64,60 @@ def messages_of(request: Request) -> tuple[Message, ...]:
 def told(failure: Failure | None) -> str:
     """What is said of a failing test."""
     if failure is None:
-        return "With them, the program fails hidden tests."
-    test = f"With them, the test {failure.test} fails." if failure.test else "With them, a test fails."
+        return "With it, the program fails hidden tests."
+    test = f"With it, the test {failure.test} fails." if failure.test else "With it, a test fails."
     said = [("[ASSERTION]", failure.assertion, "[/ASSERTION]"), ("[ERROR]", failure.message[:_MAX_MESSAGE], "[/ERROR]")]
-    return "\n".join([test, *("\n".join(part) for part in said if part[1].strip()), ""])
+    return "\n".join([test, *("\n".join(part) for part in said if part[1].strip())])
 
 
-def lines_of(answer: str, wrong: str) -> list[str] | None:
-    """The lines that an answer gives, indented as the first wrong line is; None where it gives none."""
-    block = last_block(answer, "LINES", strip=False)
-    lines = [line.rstrip() for line in (block or "").split("\n") if not line.lstrip().startswith("```")]
+def function_at(lines: Lines, first: int, end: int) -> tuple[int, int]:
+    """The lines of the innermost function or class around lines[first:end], by indentation, so that a file need not parse."""
+    said = [number for number in range(first, end) if lines[number].strip()]
+    start, indent = first, min((len(indent_of(lines[number])) for number in said), default=0)
+    while indent > 0 and start > 0 and not _DEFINES.match(lines[first]):
+        start -= 1
+        if lines[start].strip() and len(indent_of(lines[start])) < indent:
+            indent = len(indent_of(lines[start]))
+            if _DEFINES.match(lines[start]):
+                break
+    stop = end
+    while stop < len(lines) and (not lines[stop].strip() or len(indent_of(lines[stop])) > indent):
+        stop += 1
+    if stop < len(lines) and _CLOSES.match(lines[stop]) and start < first:
+        stop += 1
+    while stop > end and not lines[stop - 1].strip():
+        stop -= 1
+    return max(start, first - _BEFORE), min(stop, end + _AFTER)
+
+
+def lines_of(answer: str, wanted: str) -> list[str] | None:
+    """The lines of the last block of an answer, indented as a line that they begin with; None where there is none."""
+    blocks = _FENCED.findall(answer)
+    lines = [line.rstrip() for line in str(blocks[-1] if blocks else "").split("\n")]
     while lines and not lines[0]:
         del lines[0]
     while lines and not lines[-1]:
         del lines[-1]
     if not lines:
         return None
-    given, wanted = indent_of(lines[0]), indent_of(wrong)
-    if given == wanted or not all(line.startswith(given) for line in lines if line):
+    given, indent = indent_of(lines[0]), indent_of(wanted)
+    if given == indent or not all(line.startswith(given) for line in lines if line):
         return lines
-    return [wanted + line.removeprefix(given) if line else line for line in lines]
+    return [indent + line.removeprefix(given) if line else line for line in lines]
+
+
+def difference(request: Request, first: int, end: int, new: Sequence[str]) -> Change | None:
+    """What `new` changes of lines[first:end] at the lines of a request or right beside them; None for nothing."""
+    matcher = SequenceMatcher(None, [line.rstrip() for line in request.lines[first:end]], new, autojunk=False)
+    at = [
+        (old, until, begin, stop)
+        for kind, old, until, begin, stop in matcher.get_opcodes()
+        if kind != "equal" and old + first <= request.end and request.first <= until + first
+    ]
+    if not at:
+        return None
+    (old, _, begin, _), (_, until, _, stop) = at[0], at[-1]
+    return change_of(request.lines, first + old, first + until, new[begin:stop])
 
 
 @cache

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import math
 import threading
+from contextlib import closing
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tiny_gguf import TinyModel
+from tiny_models import OpenTiny
 
 from assay.inference.asking.asker import Message, Said
 from assay.inference.completion.prompt import Surroundings
@@ -18,7 +21,7 @@ from assay.inference.errors import ServerTimedOut
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Cancel, StopReason
 from assay.server.model.ipc import HEADER_BYTES, arguments_of, frame, model_part, parse, read_frame
-from assay.server.model.worker_repairs import Instructed, Others, PatientAsker, repairs_of, surprises_of
+from assay.server.model.worker_repairs import Instructed, Others, OwnAsker, PatientAsker, repairs_of, surprises_of
 from assay.suggestion.complete import complete
 from assay.suggestion.repair.asking import Asking, never
 
@@ -91,6 +94,22 @@ def test_surprises_are_the_same_as_well(tiny: LlamaModel) -> None:
 def test_who_no_longer_wants_repairs_gets_none_of_those_that_are_left(tiny: LlamaModel) -> None:
     answer = repairs_of(ASKED, asking(tiny, lambda: True), Others(), Instructed(), lambda _: None)
     assert (answer["found"], answer["stopped_by"]) == ((), "cancelled")
+
+
+def test_the_model_itself_is_asked_in_chat_and_lets_others_go_first(open_tiny: OpenTiny) -> None:
+    model = open_tiny(TinyModel(metadata={"tokenizer.chat_template": "{% for m in messages %}{{ m['content'] }}{% endfor %}"}))
+    template = Instructed().template(model)
+    assert template is not None
+    with closing(template):
+        impatient = Impatient(model, 20)
+        how: dict[str, Any] = {"n": 2, "temperature": 0.6, "max_tokens": 8, "seed": 3}
+        alone = OwnAsker(model, template, Others(), never).say(MESSAGES, **how)
+        asker = OwnAsker(model, template, Others(impatient.wait, impatient.answer), never)
+        for _ in range(20):
+            assert [said.text for said in asker.say(MESSAGES, **how)] == [said.text for said in alone]
+        assert impatient.answered
+        assert all(not said.text for said in OwnAsker(model, template, Others(), lambda: True).say(MESSAGES, **how))
+    assert Instructed().template(open_tiny(TinyModel())) is None
 
 
 class Slow:

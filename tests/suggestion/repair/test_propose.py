@@ -18,6 +18,7 @@ from assay.suggestion.repair.candidate import Candidate, Change
 from assay.suggestion.repair.gathering import by_gain_and_size
 from assay.suggestion.repair.propose import propose
 from assay.suggestion.repair.request import Request, request_for
+from assay.suggestion.repair.sources import instruct
 from assay.suggestion.repair.sources.registry import SOURCES, Source
 from assay.suggestion.repair.verified import with_lines
 
@@ -48,7 +49,7 @@ def source(name: str, *lines: str, at: int = WRONG, is_drawn: bool = False) -> S
 @pytest.mark.slow
 def test_repairs_of_rules_and_of_the_model_come_in_turns_each_by_gain_and_size(embedded: LlamaModel) -> None:
     made = propose(at(embedded, CODE, WRONG, WRONG + 1), most=100)
-    assert (made.stopped_by, made.not_asked) == (None, {"instruct": "no instruct model was named"})
+    assert (made.stopped_by, made.not_asked) == (None, {"instruct": instruct.why_not(at(embedded, CODE, WRONG, WRONG + 1))})
     found = made.found
     texts = [repair.suggestion.text for repair in found]
     assert "    if value > high:" in texts

@@ -21,41 +21,92 @@ from assay.suggestion.repair.surprise import surprise_at
 
 from ....inference.chat_server import ChatSpeech, chatting
 
-LINES = ("def first(items):", "    for item in items:", "        return items", "    return None")
-ANSWER = "It returns all.\n\n[LINES]\n        return item\n[/LINES]"
+LINES = ("import os", "", "def first(items):", "    for item in items:", "        return items", "    return None", "", "x = 1")
+ANSWER = "```python\ndef first(items):\n    for item in items:\n        return item\n    return None\n```"
 
 
-def test_the_lines_that_a_model_answers_are_candidates(tiny: LlamaModel) -> None:
+def test_what_a_model_makes_of_the_function_is_cut_to_the_lines(tiny: LlamaModel) -> None:
     speech = ChatSpeech(reply=lambda _: [ANSWER])
     with chatting(speech) as url, ChatAsker(url) as asker:
         failure = Failure("tests/test_first.py::test_one", "assert first([1]) == 1", "assert [1] == 1")
-        request = Request(Asking(tiny), LINES, 2, 3, "python", asker, failure, draws=2)
+        request = Request(Asking(tiny), LINES, 4, 5, "python", asker, failure, draws=2)
         found = list(instruct.candidates(request))
-    assert [each.change for each in found] == [Change(2, 3, ("        return item",))] * 3
+    assert [each.change for each in found] == [Change(4, 5, ("        return item",))] * 3
     assert all(each.is_drawn and each.source == "instruct" for each in found)
-    asked = [body for body in speech.chats if "WRONG LINES" in str(body)]
-    assert [body["temperature"] for body in asked] == [0.0, 0.6, 0.6]
+    asked = [body for body in speech.chats if "most likely here" in str(body)]
+    assert asked[0]["temperature"] == 0.0
     said = asked[0]["messages"][1]["content"]
-    assert "BEGIN\n        return items\n<<<<<<< WRONG LINES END\n    return None\n" in said
-    _, user = instruct.messages_of(Request(Asking(tiny), LINES, 2, 3))
-    assert "fails hidden tests" in user.text
-    assert instruct.why_not(Request(Asking(tiny), LINES, 2, 3)) == "no instruct model was named"
-    for part in ("the test tests/test_first.py::test_one fails", "[ASSERTION]\nassert first([1]) == 1\n", "[ERROR]\nassert [1] == 1\n"):
+    for part in (
+        "```python\ndef first(items):\n    for item in items:\n        return items\n    return None\n```\n",
+        "likely here:\n```python\n        return items\n```",
+        "the test tests/test_first.py::test_one fails",
+        "[ASSERTION]\nassert first([1]) == 1\n",
+        "[ERROR]\nassert [1] == 1\n",
+    ):
         assert part in said
+    _, user = instruct.messages_of(Request(Asking(tiny), LINES, 4, 5))
+    assert "fails hidden tests" in user.text
+    assert instruct.why_not(Request(Asking(tiny), LINES, 4, 5)) == "the model has no chat template, and no instruct model was named"
 
 
 @pytest.mark.parametrize(
     ("answer", "lines"),
     [
-        ("[LINES]\na\n  b\n\n[/LINES]", ["    a", "      b"]),
-        ("[LINES]\n```python\n    a\n```\n[/LINES]", ["    a"]),
-        ("[LINES]\n        a\n    b\n[/LINES]", ["        a", "    b"]),
-        ("[LINES]x[/LINES] no: [LINES]\ny\n[/LINES]", ["    y"]),
+        ("```python\na\n  b\n\n```", ["    a", "      b"]),
+        ("It is this:\n```\n    a\n```\nThat is all.", ["    a"]),
+        ("```\n        a\n    b\n```", ["        a", "    b"]),
+        ("```\nx\n``` no:\n```\ny\n```", ["    y"]),
+        ("```\ncut off", ["    cut off"]),
         ("I can't.", None),
     ],
 )
-def test_an_answer_is_read_with_the_indentation_of_the_wrong_line(answer: str, lines: list[str] | None) -> None:
+def test_an_answer_is_read_with_the_indentation_of_the_function(answer: str, lines: list[str] | None) -> None:
     assert instruct.lines_of(answer, "    wrong") == lines
+
+
+CLASS = """\
+class Box:
+    @property
+    def size(self):
+        if self.full:
+            return 1
+
+        return 0
+
+    def other(self):
+        pass
+"""
+SCRIPT = """\
+function size(box) {
+  if (box.full) {
+    return 1;
+  }
+  return 0;
+}
+size(1);
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "function"),
+    [(CLASS, 4, (2, 7)), (CLASS, 2, (2, 7)), (CLASS, 9, (8, 10)), (SCRIPT, 2, (0, 6)), (SCRIPT, 6, (6, 7)), ("a = 1\nb = 2", 1, (1, 2))],
+)
+def test_the_function_around_a_line_is_found_by_indentation(text: str, at: int, function: tuple[int, int]) -> None:
+    assert instruct.function_at(tuple(text.rstrip("\n").split("\n")), at, at + 1) == function
+
+
+@pytest.mark.parametrize(
+    ("new", "change"),
+    [
+        (["def f():", "    a = 2", "    return a"], Change(1, 2, ("    a = 2",))),
+        (["def f():", "    a = 1", "    return a + 1"], None),
+        (["def f():", "    if x:", "        a()", "    a = 1", "    return a"], Change(1, 2, ("    if x:", "        a()", "    a = 1"))),
+        (["def f():", "    a = 1", "    return a"], None),
+    ],
+)
+def test_only_the_difference_at_the_lines_is_kept(tiny: LlamaModel, new: list[str], change: Change | None) -> None:
+    request = Request(Asking(tiny), ("def f():", "    a = 1", "    b = 2", "    return a"), 1, 2)
+    assert instruct.difference(request, 0, 4, [*new[:-1], "    b = 2", new[-1]]) == change
 
 
 BEFORE = "def clamp(value, low, high):\n    if value < low:\n        return low\n    "
