@@ -48,6 +48,7 @@ def project_to_verify_in(arguments: argparse.Namespace, name: str) -> Path | Non
         raise UsageError(f"{project} is not a folder: name the project whose tests are to be run (--verify PROJECT)")
     if not arguments.yes:
         ask_for_tests(project)
+    say(f"the tests of {project} run as they are first; what they say is kept until a file changes")
     return project
 
 
@@ -79,7 +80,6 @@ def failure_at(project: Path, python: Path | None, name: str, text: str, lines: 
     if in_place_of(Path(name), [text]):
         return None  # it doesn't parse as it is saved, so no test says which lines it touches
     try:
-        say(f"running the tests of {project} as they are; what they say is kept until a file changes")
         with ProjectTests(project, python=python, cache=default_cache(), tell=say) as tests:
             tests.measure()
             said = tests.run(Path(name), text, lines)
@@ -97,7 +97,6 @@ def verify(project: Path, python: Path | None, name: str, text: str, repairs: Se
         return Verified()
     instead = in_place_of(Path(name), (with_lines(text, repair.suggestion) for repair in repairs))
     try:
-        say(f"running the tests of {project} as they are; what they say is kept until a file changes")
         with ProjectTests(project, python=python, cache=default_cache(), instead=instead, tell=say) as tests:
             judge = tests.judge(Path(name), text)
             tests.measure()
