@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import re
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..inference.asking.asker import Asker
-    from ..inference.model import Model
+    from ..inference.model import Cancel, Model
     from ..inference.opening import ModelChoice
     from ..suggestion.memory.scope import Scope
     from ..suggestion.repair.request import Repair, Repairs, Request
@@ -63,6 +64,7 @@ def register(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the repairs of FILE:LINE[-LINE]. Raises UsageError and ModelError."""
+    from ..inference.stopping.cancel_or_timeout import make_stop_check
     from ..suggestion.languages import language_of
     from ..suggestion.positions import content, split_lines
     from ..suggestion.repair.asking import Asking
@@ -81,12 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
     choice = model_choice(arguments)
     with contextlib.ExitStack() as opened:
         model = opened.enter_context((choice if arguments.instruct is None else choice.itself).open())
-        asker = _asker(choice, arguments.instruct, model, opened)
-        if arguments.failure is not None and asker is None:
-            raise UsageError("--failure is for a model that is asked in chat, and this one has no chat template: name one with --instruct")
         failure = None if arguments.failure is None else Failure(message=arguments.failure)
-        if failure is None and asker is not None and project is not None:
+        if failure is None and project is not None and (arguments.instruct is not None or model.chat_format is not None):
             failure = failure_at(project, arguments.python, name, text, range(first, last + 1))
+        check = make_stop_check(None, arguments.max_ms, time.perf_counter())
+        asker = _asker(choice, arguments.instruct, model, opened, lambda: check() is not None)
+        if arguments.failure is not None and asker is None:
+            raise UsageError("--failure is for a model that is asked in chat, and this one is not: name one with --instruct")
         request = request_for(
             Asking(model, choice.settings_for(model), remember=remember_for(model, Path(name), arguments.memory)),
             text,
@@ -128,15 +131,20 @@ def parse_lines(place: str) -> tuple[str, int, int]:
     return name, first, last
 
 
-def _asker(choice: ModelChoice, url: str | None, model: Model, opened: contextlib.ExitStack) -> Asker | None:
-    """The instruct model, by default the model itself; None where that has no chat template. Closed with `opened`."""
+def _asker(choice: ModelChoice, url: str | None, model: Model, opened: contextlib.ExitStack, cancel: Cancel) -> Asker | None:
+    """The instruct model, by default the model itself; None where that can't be asked in chat. Closed with `opened`."""
     from ..inference.asking.text import TextAsker
+    from ..inference.errors import NoChat
     from ..inference.opening import open_asker, template_of
 
     if url is not None:
         return opened.enter_context(open_asker(choice.beside(url)))
-    template = template_of(model, choice.where or "the embedded model")
-    return None if template is None else TextAsker(model, opened.enter_context(contextlib.closing(template)))
+    try:
+        template = template_of(model, choice.where or "the embedded model")
+    except NoChat as error:
+        say(f"not asked: instruct: {error}")
+        return None
+    return None if template is None else TextAsker(model, opened.enter_context(contextlib.closing(template)), cancel)
 
 
 def _with_confidence(repairs: Repairs, request: Request, file: Path, scope: Scope) -> Repairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,6 @@ def project_to_verify_in(arguments: argparse.Namespace, name: str) -> Path | Non
         raise UsageError(f"{project} is not a folder: name the project whose tests are to be run (--verify PROJECT)")
     if not arguments.yes:
         ask_for_tests(project)
-    say(f"the tests of {project} run as they are first; what they say is kept until a file changes")
     return project
 
 
@@ -80,12 +80,20 @@ def failure_at(project: Path, python: Path | None, name: str, text: str, lines: 
     if in_place_of(Path(name), [text]):
         return None  # it doesn't parse as it is saved, so no test says which lines it touches
     try:
-        with ProjectTests(project, python=python, cache=default_cache(), tell=say) as tests:
+        with ProjectTests(project, python=python, cache=default_cache(), tell=lambda _: None) as tests:  # verifying tells
+            tests.judge(Path(name), text)  # a file whose tests can't be known is refused before any runs
+            _say_that_tests_run(project)
             tests.measure()
             said = tests.run(Path(name), text, lines)
     except NoTests:
         return None  # verifying says why
-    return Failure(message=said.why) if said.failing else None
+    return Failure(message=said.why) if said.failing or said.breaks else None
+
+
+@cache
+def _say_that_tests_run(project: Path) -> None:
+    """Once for each project."""
+    say(f"running the tests of {project} as they are; what they say is kept until a file changes")
 
 
 def verify(project: Path, python: Path | None, name: str, text: str, repairs: Sequence[Repair], most: int, max_ms: float) -> Verified:
@@ -97,6 +105,7 @@ def verify(project: Path, python: Path | None, name: str, text: str, repairs: Se
         return Verified()
     instead = in_place_of(Path(name), (with_lines(text, repair.suggestion) for repair in repairs))
     try:
+        _say_that_tests_run(project)
         with ProjectTests(project, python=python, cache=default_cache(), instead=instead, tell=say) as tests:
             judge = tests.judge(Path(name), text)
             tests.measure()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -94,7 +95,10 @@ class Asking(Generic[Wanted]):
     def at(self, choice: ModelChoice) -> OpenModel[Wanted]:
         """The function, with the model of a choice. Raises as above."""
         model = replace(self.model, choice=choice).open_in_worker()
-        template = template_of(model, self.model.name) if self.in_chat else None
+        with ExitStack() as unless_open:
+            unless_open.callback(model.close)
+            template = template_of(model, self.model.name) if self.in_chat and self.model.chats else None
+            unless_open.pop_all()
         return OpenModel(self, model, StudyMemory(model, self.model.memory, self.code), template)
 
 

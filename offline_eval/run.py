@@ -20,7 +20,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -326,12 +326,15 @@ class Run:
             file.write(json.dumps({"step": step.name, "id": item, **timings}).encode() + b"\n")
 
     def timings(self, step: Step, part: str) -> dict[str, float]:
-        """How long a part of each item of a step took, in milliseconds, as far as that is known."""
-        try:
-            lines = [json.loads(line) for line in (self.folder / TIMINGS).read_bytes().splitlines()]
-            return {line["id"]: float(line[part]) for line in lines if line["step"] == step.name and part in line}
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}
+        """How long a part of each item of a step took, in milliseconds, as far as that is known: a kill may tear a line."""
+        found = {}
+        path = self.folder / TIMINGS
+        for line in path.read_bytes().splitlines() if path.exists() else ():
+            with suppress(ValueError, KeyError, TypeError):
+                record = json.loads(line)
+                if record["step"] == step.name:
+                    found[record["id"]] = float(record[part])
+        return found
 
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         """Write one of the run's files of JSON Lines, whole or not at all."""

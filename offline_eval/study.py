@@ -123,8 +123,7 @@ class Study:
 
     name: in run.toml and in the registry. needed: the texts of its question that other studies do not have, as `Run.question`'s. answers:
     what its samples are made of, answers with their labels; raises RunError. addable: parts of the question that a run may get later, with
-    a step of their own. compare: where it compares any number of runs, those of the
-    studies in `compared`, its own among them.
+    a step of their own. compare: where it compares any number of runs, those of the studies in `compared`, its own among them.
     """
 
     name: str

@@ -70,7 +70,8 @@ class Recorded:
     """A file of recorded answers.
 
     name: of the set, for people. model: who answered. source, licence: where it is from; "" where nothing tells.
-    scale: the lowest and the highest score that an answer can have. notes: sentences on what the file lacks.
+    scale: the lowest and the highest score that an answer can have. failed: requests that got no answer. unusable: answers whose
+    log-probabilities can't be used.
     """
 
     name: str
@@ -79,7 +80,8 @@ class Recorded:
     licence: str
     answers: Mapping[Key, RecordedAnswer]
     scale: tuple[float, float] = (0.0, 1.0)
-    notes: tuple[str, ...] = ()
+    failed: int = 0
+    unusable: int = 0
 
     def measures_of(self, answer: RecordedAnswer) -> dict[str, float]:
         """The measures of an answer: of its log-probabilities, and its score as verbalised confidence; those that it has."""

@@ -21,7 +21,6 @@ from typing import Any
 
 import msgspec
 
-from ..progress import counted
 from .answers import Fact, Form, Recorded, RecordedAnswer, RecordedError
 from .records import document, recorded_of, stem, typed
 
@@ -255,14 +254,12 @@ _UNUSABLE = "logprobs"
 
 
 def _checked(path: Path, recorded: Recorded, failed: int) -> Recorded:
-    """The answers, with notes. Raises RecordedError where those that have log-probabilities have none that can be used."""
+    """The answers, counted. Raises RecordedError where those that have log-probabilities have none that can be used."""
     answers = recorded.answers.values()
     why = [f"{answer.item}: {answer.facts[_UNUSABLE]}" for answer in answers if _UNUSABLE in answer.facts]
     if why and not any(answer.logprobs for answer in answers):
         raise RecordedError(path, None, why[0])
-    unanswered = (f"{counted(failed, 'request')} without an answer, as the file says.",) if failed else ()
-    unusable = (f"{counted(len(why), 'answer')} whose log-probabilities can't be used. The first: {why[0]}.",) if why else ()
-    return replace(recorded, notes=(*unanswered, *unusable))
+    return replace(recorded, failed=failed, unusable=len(why))
 
 
 def _answer(item: str, index: int, choice: _Choice, right: bool | None = None) -> RecordedAnswer:

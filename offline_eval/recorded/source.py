@@ -56,8 +56,8 @@ def question_of(study: str, name: str, files: Sequence[AnswerFile], options: Stu
         "seed": options.seed,
         "set": name,
     }
-    notes = {"notes": notes} if (notes := [note for each in answers for note in each.notes]) else {}
-    return {**question, **recorded_in(files), **notes, **options.limited}
+    lacks = {"failed": sum(each.failed for each in answers), "unusable": sum(each.unusable for each in answers)}
+    return {**question, **recorded_in(files), **{name: count for name, count in lacks.items() if count}, **options.limited}
 
 
 def recorded_in(files: Sequence[AnswerFile]) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
@@ -206,11 +206,16 @@ def repaired_within(attempt: Attempt, candidates: Sequence[Candidate], event: Ev
     return True if True in said else None if None in said else False
 
 
+def turn_of(test: str, bug: str, seed: int) -> int:
+    """What puts the tests of a bug in a random order: those that fail are seen in it, the first one always."""
+    return int.from_bytes(hashlib.sha256(f"{seed}:{bug}:{test}".encode()).digest()[:8])
+
+
 def seen_tests(attempt: Attempt, seed: int) -> Callable[[str], bool]:
     """Whether a test is among those that are seen: of those that fail for the bug half, and one at least; of the others about half."""
 
     def number(test: str) -> int:
-        return int.from_bytes(hashlib.sha256(f"{seed}:{attempt.id}:{test}".encode()).digest()[:8])
+        return turn_of(test, attempt.id, seed)
 
     failing = sorted(attempt.failing, key=number)
     kept, held = set(failing[: math.ceil(len(failing) / 2)]), set(failing)
@@ -249,7 +254,7 @@ def question_of_repairs(model: StudyModel) -> dict[str, Any]:
 
 
 def sources_of(model: StudyModel) -> list[str]:
-    """The sources that are asked for repairs of Python: those that this model can be."""
+    """The sources that are asked for repairs of Python: what this model can do."""
     can = {"instruct": model.chats, "fix_task": model.mends}
     return [source.name for source in SOURCES if can.get(source.name, True)]
 
@@ -278,16 +283,23 @@ SEARCHED, LOOPED = Step("searched", "bug", Tested), Step("looped", "bug", Tested
 
 @dataclass(frozen=True, slots=True)
 class Trial(Generic[Bug]):
-    """A bug with the texts that are tested for it, in their order. spent_s: what it took to make them."""
+    """A bug with the candidates that are tested for it, in their order; None for its mutants. spent_s: what it took to propose them."""
 
     bug: Bug
-    texts: Sequence[str]
+    candidates: Sequence[Candidate] | None = None
     spent_s: float = 0.0
 
     @property
     def id(self) -> str:
         """The bug's."""
         return self.bug.id
+
+    def texts(self, wrong: str, line: int) -> Iterator[str]:
+        """What is tested. wrong: the file with the bug, which is in this line, from 1."""
+        if self.candidates is None:
+            yield from mutants(wrong, line)
+        else:
+            yield from (repaired(wrong, each) for each in self.candidates)
 
 
 def mutants(wrong: str, line: int) -> list[str]:
@@ -299,15 +311,15 @@ def mutants(wrong: str, line: int) -> list[str]:
         return []
 
 
-def tried(trial: Trial[Any], right: str, test: Callable[[str], tuple[bool | None, int]], *, max_s: float = MAX_S) -> dict[str, Any]:
-    """The record of a bug. test: whether a text passes, and how many tests were run for it."""
+def tried(texts: Iterable[str], right: str, test: Callable[[str], tuple[bool | None, int]], max_s: float = MAX_S) -> dict[str, Any]:
+    """The record of a bug, but for its id. test: whether a text passes, and how many tests were run for it."""
     count, tests, passed, exact, gave_up = 0, 0, False, False, False
-    end = time.perf_counter() + max_s - trial.spent_s
-    for text in trial.texts:
+    end = time.perf_counter() + max_s
+    for text in texts:
         verdict, ran = test(text)
         count, tests, gave_up = count + 1, tests + ran, time.perf_counter() > end
         if passed := verdict is True and not gave_up:
             exact = without_trailing_space(text) == without_trailing_space(right)
         if passed or gave_up:
             break
-    return {"id": trial.id, "tried": count, "tests": tests, "passed": passed, "exact": exact, "gave_up": gave_up}
+    return {"tried": count, "tests": tests, "passed": passed, "exact": exact, "gave_up": gave_up}

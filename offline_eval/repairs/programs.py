@@ -52,7 +52,6 @@ from .candidates import (
     answer_of,
     best,
     distinct,
-    mutants,
     proposed,
     question_of_repairs,
     repaired,
@@ -120,7 +119,10 @@ def label(sandbox: PythonSandbox, judged: Text) -> dict[str, Any]:
 
 def try_all(sandbox: PythonSandbox, trial: Trial[Problem]) -> dict[str, Any]:
     """The record of a bug; a program's tests count as one. Raises Unjudged where the machine failed."""
-    return tried(trial, right_text(trial.bug), lambda text: (_passes(sandbox, trial.bug, text)[0], 1))
+    problem = trial.bug
+    texts = trial.texts(wrong_text(problem), problem.prompt.count("\n") + 1)
+    found = tried(texts, right_text(problem), lambda text: (_passes(sandbox, problem, text)[0], 1), MAX_S - trial.spent_s)
+    return {"id": problem.id, **found}
 
 
 def _passes(sandbox: PythonSandbox, problem: Problem, text: str) -> tuple[bool | None, str]:
@@ -258,7 +260,7 @@ def _works(options: Options, run: Run, model: StudyModel, found: Sequence[Proble
         works |= {
             "label": lambda: all_of(LABELS, _texts(with_tests, run.by_id(PROPOSED)), sandbox(label), pool, max_item_s=_MAX_TEXT_S),
             "search": lambda: all_of(SEARCHED, _searched(with_tests, run), sandbox(try_all), pool, max_item_s=_MAX_PROGRAM_S),
-            "loop": lambda: all_of(LOOPED, map(_looped, with_tests), sandbox(try_all), pool, max_item_s=_MAX_PROGRAM_S),
+            "loop": lambda: all_of(LOOPED, map(Trial, with_tests), sandbox(try_all), pool, max_item_s=_MAX_PROGRAM_S),
         }
     return works
 
@@ -274,11 +276,5 @@ def _searched(found: Sequence[Problem], run: Run) -> Iterator[Trial[Problem]]:
     """Each program with all that was proposed there."""
     made, spent_ms = run.by_id(PROPOSED), run.timings(PROPOSED, "propose_ms")
     for problem in found:
-        if problem.id in made:
-            texts = [repaired(wrong_text(problem), each) for each in made[problem.id]["candidates"]]
-            yield Trial(problem, texts, spent_ms.get(problem.id, 0.0) / 1e3)
-
-
-def _looped(problem: Problem) -> Trial[Problem]:
-    """A program with its mutants."""
-    return Trial(problem, mutants(wrong_text(problem), problem.prompt.count("\n") + 1))
+        if problem.id in made and problem.id in spent_ms:
+            yield Trial(problem, made[problem.id]["candidates"], spent_ms[problem.id] / 1e3)

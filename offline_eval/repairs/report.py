@@ -19,7 +19,8 @@ from .candidates import FEATURES, Attempt, best
 
 _WORDS = (
     "Each bug is a line of a program that passes its tests; with the bug some of them fail. What is proposed in its place is what the "
-    "editor proposes. It passes where every test that touches the line ends as it does without the bug."
+    "editor proposes; a model that is asked in chat is told what one of these tests says. It passes where every test that touches the line "
+    "ends as it does without the bug."
 )
 _OF_LINES = "lines: that of the bug"
 _TOLD = ("set", "sources", "memory", "projects", "per_project", "limit", "seed")
@@ -110,8 +111,9 @@ def _left_out(bugs: Sequence[Attempt], lost: int) -> Iterator[str]:
     yield from lost_items(lost)
     if bare := sum(not each.candidates for each in bugs):
         yield f"{counted(bare, 'bug')} without any proposal: they count as not repaired."
-    if gave_up := sum(each.loop is not None and each.loop["gave_up"] for each in bugs):
-        yield f"{counted(gave_up, 'bug')} at which the loop's time was up: they count as not repaired by it."
+    for name, records in ((tables.SEARCH, [each.search for each in bugs]), (tables.LOOP, [each.loop for each in bugs])):
+        if gave_up := sum(record is not None and record["gave_up"] for record in records):
+            yield f"{counted(gave_up, 'bug')} at which the time of “{name}” was up: they count as not repaired by it."
     tested = (each for each in bugs if each.labels is not None)
     unknown = sum(each.is_right(one, "tests_pass") is None for each in tested for one in best(each.candidates))
     if unknown:

@@ -109,7 +109,8 @@ class RepairRequest:
 
     text: the document's, unsaved; of a notebook's cell that of all cells of its language. encoding: what the columns of ranges count.
     most: how many repairs are given. max_ms: of the model's work. message: what another tool says is wrong there, empty where none does.
-    instruct: the address of an instruct model, empty for none. memory: its scope, root and path; the texts that it reads are in `text`.
+    instruct: the address of an instruct model; empty for the model itself, if it is asked in chat. memory: its scope, root and path; the
+    texts that it reads are in `text`.
     """
 
     text: str

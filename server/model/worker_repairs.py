@@ -20,7 +20,7 @@ import msgspec
 from ...inference.asking.asker import Asker, Message, Said
 from ...inference.asking.template import ChatTemplate
 from ...inference.asking.text import TextAsker
-from ...inference.errors import ModelError
+from ...inference.errors import ModelError, NoChat
 from ...inference.model import Cancel, Generation, Model, Prompt, StopReason
 from ...inference.opening import ModelChoice, open_asker, template_of
 from ...inference.stopping.cancel_or_timeout import make_stop_check
@@ -89,12 +89,13 @@ def _patiently(write: Callable[[Cancel], Written], others: Others, cancel: Cance
 class Instructed:
     """The instruct model that the settings name, and the template of the editor's own, opened when first asked. For one thread.
 
-    model: the editor's own.
+    model: the editor's own. template_trouble: why its template can't be used.
     """
 
     def __init__(self) -> None:
         self.model = ModelChoice()
         self._template: tuple[ChatTemplate | None] | None = None
+        self.template_trouble = ""
         self._where = ""
         self._asker: Asker | None = None
         self._thread = ThreadPoolExecutor(1, "instruct")
@@ -110,7 +111,11 @@ class Instructed:
     def template(self, model: Model) -> ChatTemplate | None:
         """That of the editor's own model, which is open; None where it is not asked in chat. Raises NoChat."""
         if self._template is None:
-            self._template = (template_of(model, self.model.where or "the model"),)
+            try:
+                self._template = (template_of(model, self.model.where or "the model"),)
+            except NoChat as error:
+                self.template_trouble = str(error)
+                raise
         return self._template[0]
 
     def submit(self, asked: Callable[[], Written]) -> Future[Written]:
@@ -135,31 +140,40 @@ class PatientAsker:
         self._others = others
         self._is_over = is_over
 
-    def say(self, messages: Sequence[Message], **how: Any) -> list[Said]:
-        """As `Asker.say`, one answer; an empty one where there is none, or nobody wants it any more."""
-        if self.trouble:
-            return [_NOTHING]
-        try:
-            said = _awaited(self._instructed.submit(partial(self._asker.say, messages, **how)), self._others, self._is_over)
-        except ModelError as error:
-            said, self.trouble = None, str(error)
-        return [_NOTHING] if said is None else said
+    def say(self, messages: Sequence[Message], *, n: int = 1, seed: int = 0, **how: Any) -> list[Said]:
+        """As `Asker.say`, asked one by one, so that those which come in time are kept; an empty answer for none."""
+        said = list[Said]()
+        for number in range(n):
+            answer = None
+            try:
+                if not self.trouble:
+                    asking = self._instructed.submit(partial(self._asker.say, messages, seed=seed + number, **how))
+                    answer = _awaited(asking, self._others, self._is_over)
+            except ModelError as error:
+                self.trouble = str(error)
+            said += [_NOTHING] if answer is None else answer
+        return said
 
 
 class OwnAsker:
     """Asks the editor's own model in chat, and lets others go first: what it was writing is written again then. trouble: why it did not."""
 
-    def __init__(self, model: Model, template: ChatTemplate, others: Others, is_over: Cancel) -> None:
-        self.trouble = ""
+    def __init__(self, model: Model, instructed: Instructed, others: Others, is_over: Cancel) -> None:
+        self.trouble = instructed.template_trouble
         self._model = model
-        self._template = template
+        self._instructed = instructed
         self._others = others
         self._is_over = is_over
 
     def say(self, messages: Sequence[Message], **how: Any) -> list[Said]:
         """As `Asker.say`; an empty answer where there is none."""
+        if self.trouble:
+            return [_NOTHING]
         try:
-            asker = partial(TextAsker, self._model, self._template)
+            template = self._instructed.template(self._model)
+            if template is None:
+                return [_NOTHING]
+            asker = partial(TextAsker, self._model, template)
             return _patiently(lambda is_over: asker(is_over).say(messages, **how), self._others, self._is_over)
         except ModelError as error:
             self.trouble = str(error)
@@ -224,10 +238,9 @@ def surprises_of(asked: dict[str, Any], asking: Asking, others: Others) -> dict[
 
 def _asker(where: str, model: Model, instructed: Instructed, others: Others, is_over: Cancel) -> tuple[PatientAsker | OwnAsker | None, str]:
     """The instruct model, by default the model itself in chat; or why there is none."""
+    if not where:
+        return (None if model.chat_format is None else OwnAsker(model, instructed, others, is_over)), ""
     try:
-        if not where:
-            template = instructed.template(model)
-            return (None if template is None else OwnAsker(model, template, others, is_over)), ""
         asker = _awaited(instructed.submit(partial(instructed.at, where)), others, is_over)
     except ModelError as error:
         return None, str(error)

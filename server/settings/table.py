@@ -296,7 +296,7 @@ SETTINGS: tuple[Setting, ...] = (
         None,
         "The server of an instruct model for repairs. It gets the function around the lines and what other tools report there, and may "
         "take until `assay.repair.maxMs`.",
-        "the model itself is asked in chat, if it has a chat template",
+        "`assay.model` itself is asked, if it is a file of this machine with a chat template",
         user_only=True,
     ),
     Setting(

@@ -48,7 +48,9 @@ def purpose_of(
     model, settings = request.asking.model, request.asking.settings
     heals = model.capabilities.heals
     line = settings.fingerprint(model.layout, model.context_length, "line", heals=heals, memory=memory)
-    asked = [source.name for source in sources if not source.why_not(request)]
+    # a request that only asks what a calibrator must be for has no asker
+    chats = model.chat_format is not None
+    asked = [source.name for source in sources if not source.why_not(request) or (source.name == "instruct" and chats)]
     fingerprint = model.fingerprint
     return Purpose(fingerprint.id, prompt_of(line, asked), event, TASK, request.language, file, fingerprint.kin)
 

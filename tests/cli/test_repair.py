@@ -49,7 +49,7 @@ def test_a_failure_without_a_model_that_is_told_of_it_is_refused(tmp_path: Path)
     (tmp_path / "a.py").write_text(CLAMP)
     ran = assay_here("repair", "a.py:4", "--failure", "assert 1 == 2", cwd=tmp_path)
     assert ran.returncode == 2
-    assert ran.stderr.endswith("this one has no chat template: name one with --instruct\n")
+    assert ran.stderr.endswith("this one is not: name one with --instruct\n")
 
 
 def test_the_key_of_one_server_is_not_sent_to_another(tmp_path: Path) -> None:

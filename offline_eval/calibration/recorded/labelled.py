@@ -34,7 +34,7 @@ from ...sets.problems import problems
 from ...study import Study, StudyOptions, carry_out
 from ...study_page import page_of
 from .scaling import PROBABILITIES, Measured, of_measure, of_shares
-from .study import Judged, Stream, as_suggestion, content_of, without_measure
+from .study import Judged, Stream, as_suggestion, content_of, lacking, without_measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,7 @@ def _scores(by_file: Sequence[tuple[str, Sequence[AnswerItem]]], question: Mappi
         left_out=(
             *((f"{counted(unlabelled, 'answer')} without a label.",) if unlabelled else ()),
             *without_measure(sum(not item["measures"] for _, items in by_file for item in items)),
-            *question.get("notes", ()),
+            *lacking(question),
         ),
     )
 

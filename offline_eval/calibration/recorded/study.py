@@ -109,7 +109,7 @@ def _summary(judged: Judged, question: Mapping[str, Any], found: Sequence[tuple[
     labelled = f"{counted(answers, 'recorded answer')} with a label to {of} of {question['set']}"
     opening = f"{first.name} has {labelled}{share}."
     if not judged.measured:
-        why = "There are no log-probabilities, no scores, and no two answers to one problem, so no measure tells which are right."
+        why = "No labelled answer has log-probabilities or a score, and no problem has two, so no measure tells which are right."
         return opening, why, "No score was computed."
     if not found:
         return opening, "They are too few to say how well a measure tells which are right.", "No score was computed."
@@ -312,13 +312,21 @@ def _left_out(question: dict[str, Any], answered: int, unlabelled: int, unreadab
         (unreadable, "answer that Python can't parse, among the wrong ones", "answers that Python can't parse, among the wrong ones"),
         (untested, "problem without a test of the model's own", "problems without a test of the model's own: no self-test there"),
     ]
-    return [*(f"{n:,} {one if n == 1 else many}." for n, one, many in said if n), *without_measure(unmeasured), *question.get("notes", ())]
+    return [*(f"{n:,} {one if n == 1 else many}." for n, one, many in said if n), *without_measure(unmeasured), *lacking(question)]
 
 
 def without_measure(answers: int) -> Iterator[str]:
     """How many answers no measure is of, for people."""
     if answers:
         yield f"{counted(answers, 'answer')} without log-probabilities of the program, or a score: among the answers, but in no score."
+
+
+def lacking(question: Mapping[str, Any]) -> Iterator[str]:
+    """What the files lack, for people."""
+    if failed := question.get("failed"):
+        yield f"{counted(failed, 'request')} without an answer, as the file says."
+    if unusable := question.get("unusable"):
+        yield f"{counted(unusable, 'answer')} with log-probabilities of another text, or that are none, so they have no measure of these."
 
 
 def tell_recorded(options: Options) -> None:

@@ -1,4 +1,4 @@
-"""The steps at lines of projects: draw and bug, propose, label, locate and loop.
+"""The steps at lines of projects: draw and bug, propose, label, locate, search and loop.
 
 Wrong lines are made by rules and drawn from the model, of which the tests notice each. A place has at most one bug of each source: by a
 rule (`analysis.bugs`), and a counterfeit that the model drew for that very line. Then there are repairs at each bug and, as a control, at
@@ -33,7 +33,7 @@ from ...counterfeit.lines.label import ChangedTest, reason_of
 from ...run import Step
 from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Items, Judge, Judged, Suite, Unjudged, verdict_of
-from ..candidates import Proposed, Trial, best, distinct, mutants, proposed, repaired, tried
+from ..candidates import MAX_S, Proposed, Trial, best, distinct, proposed, repaired, tried, turn_of
 
 Lines = Mapping[str, Mapping[int, Collection[str]]]
 
@@ -258,7 +258,7 @@ def propose_at(asked: OpenModel[int], line: Line) -> dict[str, Any]:
     def remember(before: str, after: str) -> Memory | None:
         return asked.memory_at(FileWithGap(before + after, Gap(len(before), len(before)), "line", settings), place)
 
-    failure = failure_of(line.bug["changed"]) if line.bug else None
+    failure = failure_of(line.id, line.bug["changed"], asked.wanted) if line.bug else None
     request = request_for(
         Asking(asked.model, settings, remember=remember), line.text, place.line - 1, place.line,
         language="python", asker=asked.asker, failure=failure,
@@ -266,10 +266,11 @@ def propose_at(asked: OpenModel[int], line: Line) -> dict[str, Any]:
     return proposed(request, line.text, place.text, place.id)
 
 
-def failure_of(changed: Sequence[ChangedTest]) -> Failure | None:
-    """What is known of the first of the tests that fail for a bug, as a developer would see it."""
-    failing = min((test for test in changed if test["error"] is not None), key=lambda test: test["test"], default=None)
-    return None if failing is None else Failure(failing["test"], message=failing["why"])
+def failure_of(bug: str, changed: Sequence[ChangedTest], seed: int) -> Failure | None:
+    """What a developer would see of one of the tests that fail for a bug: of one that is not held back (`candidates.seen_tests`)."""
+    failing = [test for test in changed if test["error"] is not None]
+    first = min(failing, key=lambda test: turn_of(test["test"], bug, seed), default=None)
+    return None if first is None else Failure(first["test"], message=first["why"])
 
 
 def texts_of(lines: Iterator[Line], made: Mapping[str, Any]) -> Iterator[Judged]:
@@ -328,18 +329,15 @@ def locate(asked: OpenModel[int], line: Line) -> dict[str, Any]:
 def searched_of(lines: Iterator[Line], made: Mapping[str, Any], spent_ms: Mapping[str, float]) -> Iterator[Trial[Line]]:
     """Each bug with all that was proposed there. spent_ms: how long that took."""
     for line in lines:
-        if line.bug and line.id in made:
-            yield Trial(line, [repaired(line.text, each) for each in made[line.id]["candidates"]], spent_ms.get(line.id, 0.0) / 1e3)
-
-
-def looped_of(lines: Iterator[Line]) -> Iterator[Trial[Line]]:
-    """Each bug with its mutants."""
-    return (Trial(line, mutants(line.text, line.place.line)) for line in lines if line.bug)
+        if line.bug and line.id in made and line.id in spent_ms:
+            yield Trial(line, made[line.id]["candidates"], spent_ms[line.id] / 1e3)
 
 
 def try_all(judge: Judge, trial: Trial[Line]) -> dict[str, Any]:
     """The record of a bug. Raises Unjudged where the machine failed, and Changed where the project is another than it was."""
-    place, oracle = trial.bug.place, judge.oracle(trial.bug.suite)
+    line, oracle = trial.bug, judge.oracle(trial.bug.suite)
+    place = line.place
+    oracle.coverage()  # is no part of the time of a bug
 
     def test(text: str) -> tuple[bool | None, int]:
         if text == place.text:  # needs no run: its tests are those of the line
@@ -347,4 +345,5 @@ def try_all(judge: Judge, trial: Trial[Line]) -> dict[str, Any]:
         verdict = verdict_of(oracle, place.file, text, changed_lines(place.text, text))
         return verdict.label, verdict.tests
 
-    return tried(trial, place.text, test)
+    texts = trial.texts(line.text, place.line)
+    return {"id": trial.id, **tried(texts, place.text, test, MAX_S - trial.spent_s)}

@@ -29,7 +29,7 @@ from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run, Step
 from ...sets.suites import Items, Judging
 from ...study import Making, Plan, Results, Study, Work, all_of
-from ..candidates import BELONGS, LOOPED, MAX_S, MAX_TRIED, SEARCHED, Attempt, answer_of, require_scores
+from ..candidates import BELONGS, LOOPED, MAX_S, MAX_TRIED, SEARCHED, Attempt, Trial, answer_of, require_scores
 from ..report import attempt_of, write_report
 from ..tables import Fault, fault_of, generations_of
 from . import steps
@@ -152,7 +152,7 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
             steps.searched_of(steps.lines_of(items, bugs()), run.by_id(steps.PROPOSED), run.timings(steps.PROPOSED, "propose_ms")),
             _MAX_BUG_S,
         ),
-        "loop": lambda: judging(LOOPED, steps.try_all, steps.looped_of(steps.lines_of(items, bugs())), _MAX_BUG_S),
+        "loop": lambda: judging(LOOPED, steps.try_all, (Trial(line) for line in steps.lines_of(items, bugs()) if line.bug), _MAX_BUG_S),
     }
     return plan
 

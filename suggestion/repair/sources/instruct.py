@@ -15,23 +15,32 @@ from pathlib import Path
 
 from ....inference.asking.asker import Message
 from ....inference.asking.prompts import PromptFile, load_prompt
+from ....inference.errors import ContextTooLong
+from ....inference.model import StopReason
 from ..candidate import Candidate, Change, Lines, change_of, indent_of
 from ..request import Failure, Request
 
 _PROMPT = Path(__file__).parents[1] / "prompts" / "function.txt"
 # A longer function is shown, and asked for, as far as so many lines before and behind the wrong ones.
 _BEFORE, _AFTER = 60, 30
-_MAX_TOKENS = 1_024
+# An answer may have as many tokens as the function has if two characters make one, and these more.
+_CHARACTERS, _MORE_TOKENS, _MAX_TOKENS = 2, 64, 1_024
 # A test may compare whole files.
 _MAX_MESSAGE = 2_000
-_DEFINES = re.compile(r"\s*(?:[\w*&<>:\[\],]+\s+)*?(?:def|class|func|fun|fn|function|sub|proc)\b")
+# A word that defines a function or class, and what follows it; or a method of C's family, which has no such word.
+_DEFINES = re.compile(
+    r"\s*(?:[\w*&<>:\[\],]+\s+)*?(?:def|class|func|fun|fn|function|sub|proc)(?=\s+[\w(*{]|\*)"
+    r"|(?!\s*(?:if|for|while|switch|catch|else|return|do|try|with|match)\b)[\w<>\[\],.?:*&~ \t]*\w\s*\([^;]*\{\s*$"
+)
 _CLOSES = re.compile(r"\s*(?:[})\]]|end\b)")
-_FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_COMMENTS = ("#", "//", "--", "/*", "*")
+_FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
+_OPENED = re.compile(r"^[ \t]*```[^\n`]*\n(.*)\Z", re.DOTALL | re.MULTILINE)
 
 
 def why_not(request: Request) -> str:
     """Why there is nobody to ask; empty where there is."""
-    return "" if request.asker else "the model has no chat template, and no instruct model was named"
+    return "" if request.asker else "the model is not asked in chat, and no instruct model was named"
 
 
 def candidates(request: Request) -> Iterator[Candidate]:
@@ -40,11 +49,16 @@ def candidates(request: Request) -> Iterator[Candidate]:
     if asker is None:
         return
     messages = messages_of(request)
+    most = min(sum(len(line) + 1 for line in request.lines[first:end]) // _CHARACTERS + _MORE_TOKENS, _MAX_TOKENS)
     for temperature, count in ((0.0, 1), (request.temperature, request.draws)):
         if not count or request.asking.is_over():
             return
-        for said in asker.say(messages, n=count, temperature=temperature, seed=request.seed, max_tokens=_MAX_TOKENS):
-            new = lines_of(said.text, request.lines[first])
+        try:
+            answers = asker.say(messages, n=count, temperature=temperature, seed=request.seed, max_tokens=most)
+        except ContextTooLong:
+            return
+        for said in answers:
+            new = lines_of(said.text, request.lines[first], whole=said.stopped_by is StopReason.END)
             change = None if new is None else difference(request, first, end, new)
             if change is not None:
                 yield Candidate(change, "instruct", is_drawn=True)
@@ -76,23 +90,34 @@ def function_at(lines: Lines, first: int, end: int) -> tuple[int, int]:
     start, indent = first, min((len(indent_of(lines[number])) for number in said), default=0)
     while indent > 0 and start > 0 and not _DEFINES.match(lines[first]):
         start -= 1
-        if lines[start].strip() and len(indent_of(lines[start])) < indent:
+        # what closes a bracket at the margin ends a signature of several lines, whose head is above
+        if _is_code(lines[start]) and not _CLOSES.match(lines[start]) and len(indent_of(lines[start])) < indent:
             indent = len(indent_of(lines[start]))
             if _DEFINES.match(lines[start]):
                 break
     stop = end
-    while stop < len(lines) and (not lines[stop].strip() or len(indent_of(lines[stop])) > indent):
+    while stop < len(lines) and (not _is_code(lines[stop]) or len(indent_of(lines[stop])) > indent):
         stop += 1
     if stop < len(lines) and _CLOSES.match(lines[stop]) and start < first:
         stop += 1
+    start, stop = max(start, first - _BEFORE), min(stop, end + _AFTER)
     while stop > end and not lines[stop - 1].strip():
         stop -= 1
-    return max(start, first - _BEFORE), min(stop, end + _AFTER)
+    while start < first and not lines[start].strip():
+        start += 1
+    return start, stop
 
 
-def lines_of(answer: str, wanted: str) -> list[str] | None:
-    """The lines of the last block of an answer, indented as a line that they begin with; None where there is none."""
-    blocks = _FENCED.findall(answer)
+def _is_code(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith(_COMMENTS)
+
+
+def lines_of(answer: str, wanted: str, *, whole: bool) -> list[str] | None:
+    """The lines of the last block of an answer, indented as a line that they begin with; None where there is none.
+
+    whole: whether the answer ended by itself, so that a block which is not closed is no part of one.
+    """
+    blocks = _FENCED.findall(answer) or (_OPENED.findall(answer) if whole else [])
     lines = [line.rstrip() for line in str(blocks[-1] if blocks else "").split("\n")]
     while lines and not lines[0]:
         del lines[0]

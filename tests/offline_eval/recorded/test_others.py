@@ -92,7 +92,7 @@ def test_a_log_of_inspect_has_an_answer_for_each_epoch_and_none_where_the_sample
     failed = sample("HumanEval/0", 3, "", "I") | {"error": {"message": "sandbox"}}
     path = written(tmp_path / "log.json", log(sample("HumanEval/0", 1, said, "C"), sample("HumanEval/0", 2, BODY, False), failed), indent=2)
     found = recorded(path)
-    assert (found.name, found.model, found.notes) == ("humaneval", "some/m", ("1 request without an answer, as the file says.",))
+    assert (found.name, found.model, found.failed) == ("humaneval", "some/m", 1)
     assert drawn(found, "HumanEval/0") == [(PROGRAM, True), (BODY, False)]
     late = sample("HumanEval/0", 1, "", "I") | {"error": {"message": "sandbox"}}
     assert drawn(recorded(written(path, log(late, sample("HumanEval/0", 2, BODY, "C")))), "HumanEval/0") == [(BODY, True)]
@@ -118,7 +118,7 @@ def test_only_the_tokens_of_the_program_and_those_that_ended_it_are_measured(tmp
     told = [(answer.text, answer.logprobs) for answer in found.of("HumanEval/0", "draw")]
     assert told == [(PROGRAM, (-1.0, -2.0)), ("y", (-1.0, -0.5)), (" é", (0.0,))]
     assert (found.model, drawn(found, "HumanEval/1"), drawn(found, "HumanEval/2")) == ("some-7b", [("z", None), ("", None)], [])
-    assert found.notes == ("1 request without an answer, as the file says.",)
+    assert found.failed == 1
     measures = found.of("HumanEval/0", "draw")[0].measures
     assert (measures["total_logprob"], measures["token_count"], measures["length"]) == (-3.0, 2.0, len(PROGRAM))
     assert found.of("HumanEval/1", "draw")[0].measures == {}
@@ -150,7 +150,7 @@ def test_an_answer_whose_tokens_spell_another_text_has_no_measure(tmp_path: Path
     rows = [batch("A", chat("x", ("y", -1.0))), batch("B", chat("x", ("x", -1.0))), batch("C", thought)]
     found = recorded(written(tmp_path / "batch.jsonl", *rows))
     assert [found.of(item, "draw")[0].logprobs for item in "ABC"] == [None, (-1.0,), (-2.0,)]
-    assert found.notes[0].startswith("1 answer whose log-probabilities can't be used. The first: A: its log-probabilities are of")
+    assert found.unusable == 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from assay.offline_eval.repairs.candidates import (
     Attempt,
     Candidate,
-    Trial,
     answer_of,
     distinct,
     first_verified,
@@ -25,6 +23,7 @@ from assay.offline_eval.repairs.candidates import (
     seen_tests,
     tried,
 )
+from assay.offline_eval.repairs.lines.steps import failure_of
 from assay.offline_eval.repairs.tables import Numbers, chance_by, chance_within, fault_of, faults_table, generations_of
 
 BUG = {
@@ -131,23 +130,27 @@ def test_a_repair_goes_where_its_lines_are_and_without_a_score_is_no_sample() ->
     assert [(one["id"], one["labels"]["tests_pass"]) for one in answer["generations"]] == [("p:a.py:3:rule:1", True)]
 
 
-@dataclass(frozen=True)
-class Bug:
-    id: str = "a bug"
-
-
 def test_texts_are_tested_in_order_until_one_passes() -> None:
     right = "def least(a, b):\n    return a if a < b else b\n"
     wrong = right.replace("<", ">")
-    trial = Trial(Bug(), mutants(wrong, 2))
-    record = tried(trial, right, lambda text: (text == right, 3))
-    assert (record["passed"], record["exact"], record["tried"]) == (True, True, trial.texts.index(right) + 1)
+    texts = mutants(wrong, 2)
+    record = tried(texts, right, lambda text: (text == right, 3))
+    assert (record["passed"], record["exact"], record["tried"]) == (True, True, texts.index(right) + 1)
     assert record["tests"] == 3 * record["tried"]
-    none = tried(trial, right, lambda _: (None, 1))
-    assert (none["passed"], none["tried"], none["gave_up"]) == (False, len(trial.texts), False)
+    none = tried(texts, right, lambda _: (None, 1))
+    assert (none["passed"], none["tried"], none["gave_up"]) == (False, len(texts), False)
 
 
 def test_what_passes_when_the_time_is_up_has_not_repaired_anything() -> None:
-    for spent_s, passes in ((0.0, True), (61.0, False)):
-        record = tried(Trial(Bug(), ["a", "b"], spent_s), "a", lambda text: (text == "a", 1))
+    for max_s, passes in ((60.0, True), (-1.0, False)):
+        record = tried(["a", "b"], "a", lambda text: (text == "a", 1), max_s)
         assert (record["tried"], record["passed"], record["gave_up"]) == (1, passes, not passes)
+
+
+def test_a_model_is_told_of_a_test_that_is_seen() -> None:
+    changed: list[Any] = [{"test": f"t{number}", "error": "AssertionError", "why": f"says {number}"} for number in range(6)]
+    for seed in range(8):
+        bug = Attempt("p:a.py:3:rule", "p", "rule", "wrong_name", (), [test["test"] for test in changed], 6, {})
+        failure = failure_of(bug.id, changed, seed)
+        assert failure is not None
+        assert seen_tests(bug, seed)(failure.test)

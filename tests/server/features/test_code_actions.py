@@ -226,7 +226,7 @@ async def test_other_languages_broken_files_and_cells_are_repaired_too_and_surpr
 
 
 async def test_an_instruct_model_is_told_what_another_tool_says_and_completions_go_first_while_it_answers() -> None:
-    speech = ChatSpeech(reply=lambda _: ["[LINES]\n        if number < best:\n[/LINES]"], pause_s=0.3)
+    speech = ChatSpeech(reply=lambda _: [f"```python\n{TEXT.replace('number > best', 'number < best')}```"], pause_s=0.3)
     with chatting(speech) as address:
         async with repairing(**{"repair.instruct": address, "repair.candidates": 20}) as client:
             fix, _ = await client.actions(URI, HERE, diagnostics=[TOLD])

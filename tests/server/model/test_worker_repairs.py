@@ -98,17 +98,15 @@ def test_who_no_longer_wants_repairs_gets_none_of_those_that_are_left(tiny: Llam
 
 def test_the_model_itself_is_asked_in_chat_and_lets_others_go_first(open_tiny: OpenTiny) -> None:
     model = open_tiny(TinyModel(metadata={"tokenizer.chat_template": "{% for m in messages %}{{ m['content'] }}{% endfor %}"}))
-    template = Instructed().template(model)
-    assert template is not None
-    with closing(template):
+    with closing(Instructed()) as own:
         impatient = Impatient(model, 20)
         how: dict[str, Any] = {"n": 2, "temperature": 0.6, "max_tokens": 8, "seed": 3}
-        alone = OwnAsker(model, template, Others(), never).say(MESSAGES, **how)
-        asker = OwnAsker(model, template, Others(impatient.wait, impatient.answer), never)
+        alone = OwnAsker(model, own, Others(), never).say(MESSAGES, **how)
+        asker = OwnAsker(model, own, Others(impatient.wait, impatient.answer), never)
         for _ in range(20):
             assert [said.text for said in asker.say(MESSAGES, **how)] == [said.text for said in alone]
         assert impatient.answered
-        assert all(not said.text for said in OwnAsker(model, template, Others(), lambda: True).say(MESSAGES, **how))
+        assert all(not said.text for said in OwnAsker(model, own, Others(), lambda: True).say(MESSAGES, **how))
     assert Instructed().template(open_tiny(TinyModel())) is None
 
 

@@ -46,7 +46,7 @@ def test_what_a_model_makes_of_the_function_is_cut_to_the_lines(tiny: LlamaModel
         assert part in said
     _, user = instruct.messages_of(Request(Asking(tiny), LINES, 4, 5))
     assert "fails hidden tests" in user.text
-    assert instruct.why_not(Request(Asking(tiny), LINES, 4, 5)) == "the model has no chat template, and no instruct model was named"
+    assert instruct.why_not(Request(Asking(tiny), LINES, 4, 5)) == "the model is not asked in chat, and no instruct model was named"
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,16 @@ def test_what_a_model_makes_of_the_function_is_cut_to_the_lines(tiny: LlamaModel
         ("It is this:\n```\n    a\n```\nThat is all.", ["    a"]),
         ("```\n        a\n    b\n```", ["        a", "    b"]),
         ("```\nx\n``` no:\n```\ny\n```", ["    y"]),
-        ("```\ncut off", ["    cut off"]),
+        ("```\nnot closed", ["    not closed"]),
         ("I can't.", None),
     ],
 )
 def test_an_answer_is_read_with_the_indentation_of_the_function(answer: str, lines: list[str] | None) -> None:
-    assert instruct.lines_of(answer, "    wrong") == lines
+    assert instruct.lines_of(answer, "    wrong", whole=True) == lines
+
+
+def test_an_answer_that_was_cut_off_is_none() -> None:
+    assert instruct.lines_of("```\ndef first(items):\n    ret", "def first(items):", whole=False) is None
 
 
 CLASS = """\
@@ -76,6 +80,32 @@ class Box:
     def other(self):
         pass
 """
+BLACK = """\
+def area(
+    width,
+    height,
+):
+# at the margin
+    return func(width, height)
+
+
+def other():
+    pass
+"""
+JAVA = """\
+class Box {
+  int size(boolean full) {
+    if (full) {
+      return 1;
+    }
+    return 0;
+  }
+
+  int other() {
+    return 2;
+  }
+}
+"""
 SCRIPT = """\
 function size(box) {
   if (box.full) {
@@ -89,7 +119,10 @@ size(1);
 
 @pytest.mark.parametrize(
     ("text", "at", "function"),
-    [(CLASS, 4, (2, 7)), (CLASS, 2, (2, 7)), (CLASS, 9, (8, 10)), (SCRIPT, 2, (0, 6)), (SCRIPT, 6, (6, 7)), ("a = 1\nb = 2", 1, (1, 2))],
+    [
+        *((CLASS, 4, (2, 7)), (CLASS, 2, (2, 7)), (CLASS, 9, (8, 10)), (BLACK, 5, (0, 6)), (JAVA, 3, (1, 7)), (JAVA, 9, (8, 11))),
+        *((SCRIPT, 2, (0, 6)), (SCRIPT, 6, (6, 7)), ("a = 1\nb = 2", 1, (1, 2))),
+    ],
 )
 def test_the_function_around_a_line_is_found_by_indentation(text: str, at: int, function: tuple[int, int]) -> None:
     assert instruct.function_at(tuple(text.rstrip("\n").split("\n")), at, at + 1) == function
