@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..rule import Rule
-from . import missing_guard, missing_negation, off_by_one, swapped_arguments, wrong_name, wrong_operator
+from . import misplaced_statement, missing_guard, missing_negation, off_by_one, swapped_arguments, wrong_name, wrong_operator
 from .parsing import parses as parses
 
 RULES: Mapping[str, Rule] = {
@@ -15,4 +15,5 @@ RULES: Mapping[str, Rule] = {
     "swapped_arguments": swapped_arguments,
     "wrong_name": wrong_name,
     "missing_guard": missing_guard,
+    "misplaced_statement": misplaced_statement,
 }
