@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..suggestion.positions import content, split_lines
     from ..suggestion.repair.asking import Asking
     from ..suggestion.repair.parsing import why_none
-    from ..suggestion.repair.propose import propose
+    from ..suggestion.repair.propose import proposals, propose
     from ..suggestion.repair.request import Failure, request_for
 
     name, first, last = parse_lines(arguments.place)
@@ -99,12 +99,16 @@ def run(arguments: argparse.Namespace) -> int:
             asker=asker,
             failure=failure,
         )
-        found = propose(request, most=arguments.most if project is None else _ALL, max_ms=arguments.max_ms)
+        verified, max_ms = None, arguments.max_ms or _VERIFY_MS
+        if project is None:
+            found = propose(request, most=arguments.most, max_ms=arguments.max_ms)
+        else:
+            stream = proposals(request, most=_ALL, max_ms=arguments.max_ms)
+            found, verified = verify(project, arguments.python, name, text, stream, arguments.most, max_ms)
         repairs = _with_confidence(found, request, Path(name), arguments.memory)
+        verified = verified and verified.in_order_of(repairs.found)
         surprises = _surprises(request, repairs) if arguments.show_surprise else None
         fingerprint = model.fingerprint
-    max_ms = arguments.max_ms or _VERIFY_MS
-    verified = None if project is None else verify(project, arguments.python, name, text, repairs.found, arguments.most, max_ms)
     if arguments.json:
         more = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
         more |= {} if verified is None else verified_json(verified, arguments.most)

@@ -15,9 +15,9 @@ from .exit_codes import UsageError
 from .terminal import is_terminal, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..suggestion.repair.request import Failure, Repair
+    from ..suggestion.repair.request import Failure, Repair, Repairs
     from ..suggestion.repair.verified import Verified
 
 
@@ -96,24 +96,38 @@ def _say_that_tests_run(project: Path) -> None:
     say(f"running the tests of {project} as they are; what they say is kept until a file changes")
 
 
-def verify(project: Path, python: Path | None, name: str, text: str, repairs: Sequence[Repair], most: int, max_ms: float) -> Verified:
-    """The tests' verdicts on repairs, until `most` pass; only the reason if the tests can't run."""
+def verify(
+    project: Path, python: Path | None, name: str, text: str, proposals: Iterator[Repairs], most: int, max_ms: float
+) -> tuple[Repairs, Verified]:
+    """All repairs, and the tests' verdicts on them, which run while they are found, until `most` pass; only why, if they can't run."""
     from ..suggestion.repair.project_tests import NoTests, ProjectTests, default_cache, in_place_of
+    from ..suggestion.repair.request import Repairs
     from ..suggestion.repair.verified import Verified, verified, with_lines
 
-    if not repairs:
-        return Verified()
-    instead = in_place_of(Path(name), (with_lines(text, repair.suggestion) for repair in repairs))
+    last, file = Repairs((), (), {}, None), Path(name)
+
+    def found() -> Iterator[Sequence[Repair]]:
+        nonlocal last
+        for last in proposals:
+            yield last.found
+
+    early: Iterable[Sequence[Repair]] = found()
+    instead: Mapping[Path, str] = {}
+    if in_place_of(file, ["pass"]):  # it doesn't parse as it is saved: its tests run with a repair that does
+        early = [repairs := [*early][-1]]
+        instead = in_place_of(file, (with_lines(text, repair.suggestion) for repair in repairs))
     try:
         _say_that_tests_run(project)
         with ProjectTests(project, python=python, cache=default_cache(), instead=instead, tell=say) as tests:
-            judge = tests.judge(Path(name), text)
+            judge = tests.judge(file, text)
             tests.measure()
             for remark in tests.remarks():
                 say(remark)
-            return verified(repairs, text, judge, most=most, max_ms=max_ms)
+            said = verified(early, text, judge, most=most, max_ms=max_ms)
+            return last, said
     except NoTests as error:
-        return Verified(left=tuple(repairs), why=str(error))
+        *_, repairs = [last.found, *early]
+        return last, Verified(left=tuple(repairs), why=str(error))
 
 
 def verdict_lines(verified: Verified, most: int, max_ms: float) -> Iterator[str]:

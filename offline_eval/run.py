@@ -20,7 +20,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -324,17 +324,6 @@ class Run:
         """Note how long the parts of an item took, in milliseconds. A run that is killed may lose the last of them."""
         with (self.folder / TIMINGS).open("ab") as file:
             file.write(json.dumps({"step": step.name, "id": item, **timings}).encode() + b"\n")
-
-    def timings(self, step: Step, part: str) -> dict[str, float]:
-        """How long a part of each item of a step took, in milliseconds, as far as that is known: a kill may tear a line."""
-        found = {}
-        path = self.folder / TIMINGS
-        for line in path.read_bytes().splitlines() if path.exists() else ():
-            with suppress(ValueError, KeyError, TypeError):
-                record = json.loads(line)
-                if record["step"] == step.name:
-                    found[record["id"]] = float(record[part])
-        return found
 
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         """Write one of the run's files of JSON Lines, whole or not at all."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
@@ -52,7 +52,7 @@ Bug = TypeVar("Bug", bound=HasId)
 class Candidate(TypedDict):
     """A repair. lines: of the wrong text, from 0, that `text` replaces. text_id: of the file with it. exact: whether it is the text before.
 
-    Its rank among all is a measure.
+    Its rank among all is a measure. found_s: how long after the request it was there.
     """
 
     lines: list[int]
@@ -62,6 +62,7 @@ class Candidate(TypedDict):
     measures: dict[str, float]
     text_id: str
     exact: bool
+    found_s: float
 
 
 class Proposed(TypedDict):
@@ -73,14 +74,20 @@ class Proposed(TypedDict):
 
 def proposed(request: Request, wrong: str, right: str, place: str) -> dict[str, Any]:
     """The record of a request but for its id. wrong, right: the file as it is, and before the bug. Raises ModelError."""
-    begun, cpu, first = time.perf_counter(), time.process_time(), 0.0
-    found: Repairs | None = None
-    for found in proposals(request, most=_ALL):
-        if found.found and not first:
-            first = time.perf_counter() - begun
-    assert found is not None, "there is a last one"
-    timings = {"first_ms": first * 1e3, "propose_ms": (time.perf_counter() - begun) * 1e3, "cpu_ms": (time.process_time() - cpu) * 1e3}
-    return {"candidates": [_candidate(repair, wrong, right, place) for repair in found.found], "timings": timings}
+    begun, cpu = time.perf_counter(), time.process_time()
+    last, found = Repairs((), (), {}, None), dict[tuple[int, str], float]()
+    for last in proposals(request, most=_ALL):
+        for repair in last.found:
+            found.setdefault(_key(repair), time.perf_counter() - begun)
+    first_ms = 1e3 * min(found.values(), default=0.0)
+    timings = {"first_ms": first_ms, "propose_ms": (time.perf_counter() - begun) * 1e3, "cpu_ms": (time.process_time() - cpu) * 1e3}
+    made = [_candidate(repair, wrong, right, place) | {"found_s": round(found[_key(repair)], 3)} for repair in last.found]
+    return {"candidates": made, "timings": timings}
+
+
+def _key(repair: Repair) -> tuple[int, str]:
+    """What is the same of a repair each time that it is found."""
+    return repair.suggestion.range.start.line, repair.suggestion.text
 
 
 def of(by: By, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -115,6 +122,7 @@ def _candidate(repair: Repair, wrong: str, right: str, place: str) -> Candidate:
         "measures": suggestion.measures,
         "text_id": "",
         "exact": False,
+        "found_s": 0.0,
     }
     after = repaired(wrong, made)
     return {**made, "text_id": text_id(place, after), "exact": without_trailing_space(after) == without_trailing_space(right)}
@@ -260,7 +268,7 @@ def sources_of(model: StudyModel) -> list[str]:
 
 
 MAX_TRIED = 60
-# A bug that is not repaired in this time is not repaired; the time in which the model proposes counts.
+# A bug that is not repaired in this time is not repaired. Candidates are tested as they are found.
 MAX_S = 60.0
 
 
@@ -283,23 +291,21 @@ SEARCHED, LOOPED = Step("searched", "bug", Tested), Step("looped", "bug", Tested
 
 @dataclass(frozen=True, slots=True)
 class Trial(Generic[Bug]):
-    """A bug with the candidates that are tested for it, in their order; None for its mutants. spent_s: what it took to propose them."""
+    """A bug with the candidates that are tested for it, in their order; None for its mutants."""
 
     bug: Bug
     candidates: Sequence[Candidate] | None = None
-    spent_s: float = 0.0
 
     @property
     def id(self) -> str:
         """The bug's."""
         return self.bug.id
 
-    def texts(self, wrong: str, line: int) -> Iterator[str]:
-        """What is tested. wrong: the file with the bug, which is in this line, from 1."""
+    def texts(self, wrong: str, line: int) -> list[tuple[float, str]]:
+        """What is tested, and from when on it is there. wrong: the file with the bug, which is in this line, from 1."""
         if self.candidates is None:
-            yield from mutants(wrong, line)
-        else:
-            yield from (repaired(wrong, each) for each in self.candidates)
+            return [(0.0, text) for text in mutants(wrong, line)]
+        return [(each["found_s"], repaired(wrong, each)) for each in self.candidates]
 
 
 def mutants(wrong: str, line: int) -> list[str]:
@@ -311,15 +317,22 @@ def mutants(wrong: str, line: int) -> list[str]:
         return []
 
 
-def tried(texts: Iterable[str], right: str, test: Callable[[str], tuple[bool | None, int]], max_s: float = MAX_S) -> dict[str, Any]:
-    """The record of a bug, but for its id. test: whether a text passes, and how many tests were run for it."""
+def tried(
+    texts: Sequence[tuple[float, str]], right: str, test: Callable[[str], tuple[bool | None, int]], max_s: float = MAX_S
+) -> dict[str, Any]:
+    """The record of a bug, but for its id: the first text that is there is tested, and again, until one passes or the time is up.
+
+    texts: from when on each is there, in seconds. test: whether a text passes, and how many tests were run for it.
+    """
+    left, now = list(texts), 0.0
     count, tests, passed, exact, gave_up = 0, 0, False, False, False
-    end = time.perf_counter() + max_s
-    for text in texts:
-        verdict, ran = test(text)
-        count, tests, gave_up = count + 1, tests + ran, time.perf_counter() > end
-        if passed := verdict is True and not gave_up:
-            exact = without_trailing_space(text) == without_trailing_space(right)
-        if passed or gave_up:
-            break
+    while left and not passed and not gave_up:
+        now = max(now, min(at for at, _ in left))
+        _, text = left.pop(next(number for number, (at, _) in enumerate(left) if at <= now))
+        begun = time.perf_counter()
+        verdict, ran = test(text) if now <= max_s else (None, 0)
+        now += time.perf_counter() - begun
+        count, tests, gave_up = count + 1, tests + ran, now > max_s
+        passed = verdict is True and not gave_up
+        exact = passed and without_trailing_space(text) == without_trailing_space(right)
     return {"tried": count, "tests": tests, "passed": passed, "exact": exact, "gave_up": gave_up}

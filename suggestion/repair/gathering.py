@@ -229,16 +229,18 @@ class Gathering:
         self._seen = Seen(request.lines, self.parsing, prose_in(request.lines, first, end, request.language))
         self._scores = Scores(self.request.asking, self.request.lines)
 
-    def take(self, source: Source, check: StopCheck) -> None:
-        """Ask a source, and score what is kept of its candidates, until `check` says why no more is wanted."""
+    def taken(self, source: Source, check: StopCheck) -> Iterator[Candidate]:
+        """Ask a source, and score what is kept of its candidates, until `check` says why no more is wanted; each that is new and kept."""
         for candidate in source.candidates(self.request):
             self._answered[source.name] = None
             self._draws += candidate.is_drawn
             same = self._same(candidate.change)
-            if same not in self._found:
+            if is_new := same not in self._found:
                 self._found[same] = self._kept(candidate.change)
             if (found := self._found[same]) is not None:
                 _add(found, candidate)
+                if is_new:
+                    yield candidate
             if check() is not None:
                 return
 

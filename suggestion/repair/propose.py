@@ -54,7 +54,7 @@ def proposals(
     max_ms: float | None = None,
     cancel: Cancel | None = None,
 ) -> Iterator[Repairs]:
-    """As `propose`, but first what there is behind each source: the last one is what `propose` gives."""
+    """As `propose`, but first what there is behind each candidate: the last one is what `propose` gives."""
     check = make_stop_check(cancel, max_ms, time.perf_counter())
     request = replace(request, asking=replace(request.asking, is_over=lambda: check() is not None))
     request = _with_suspects(request)
@@ -76,8 +76,8 @@ def proposals(
         if why := source.why_not(request):
             not_asked[source.name] = why
             continue
-        gathering.take(source, check)
-        yield repairs(check())
+        for _ in gathering.taken(source, check):
+            yield repairs(None)
     yield repairs(check())
 
 

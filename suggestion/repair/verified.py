@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...inference.model import Cancel, StopReason
-from ...inference.stopping.cancel_or_timeout import make_stop_check
+from ...inference.stopping.cancel_or_timeout import StopCheck, make_stop_check
 from ..positions import content, split_lines
 from ..suggestion import Suggestion
 from .request import Repair
@@ -106,6 +108,12 @@ class Verified:
         """How many there are."""
         return len(self.judged) + len(self.left)
 
+    def in_order_of(self, repairs: Sequence[Repair]) -> Verified:
+        """The same of these repairs, which are the same with other numbers, in their order."""
+        said = {_key(repair): verification for repair, verification in self.judged}
+        judged = tuple((repair, said[_key(repair)]) for repair in repairs if _key(repair) in said)
+        return replace(self, judged=judged, left=tuple(repair for repair in repairs if _key(repair) not in said))
+
     def shown(self, most: int) -> tuple[tuple[Repair, Verification], ...]:
         """The first of what is kept; where that is less, with those that were not judged."""
         left = ((repair, Verification(None, 0, 0.0, why=self.why)) for repair in self.left)
@@ -122,21 +130,71 @@ def is_more_wanted(said: Sequence[Verification], most: int, passing: int | None 
 
 
 def verified(
-    repairs: Sequence[Repair], text: str, judge: Judge, *, most: int, max_ms: float | None = None, cancel: Cancel | None = None
+    found: Iterable[Sequence[Repair]], text: str, judge: Judge, *, most: int, max_ms: float | None = None, cancel: Cancel | None = None
 ) -> Verified:
-    """What the tests say of repairs, from the best on, until `most` pass.
+    """What the tests say of repairs, from the best on, until `most` pass. They run in a thread, while more repairs are found.
 
-    text: of the file, in which the repairs were found. max_ms: after so many milliseconds, or where `cancel` says so, no further one is
-    judged. A judge that is at work is waited for.
+    found: the repairs so far, the best first, again and again until there are all. text: of the file, in which they were found. max_ms:
+    after so many milliseconds, or where `cancel` says so, no further one is judged. A judge that is at work is waited for.
     """
-    check = make_stop_check(cancel, max_ms, time.perf_counter())
-    judged: list[tuple[Repair, Verification]] = []
-    stopped: StopReason | None = None
-    for repair in repairs:
-        if not is_more_wanted([said for _, said in judged], most) or (stopped := check()):
-            break
-        judged.append((repair, judge(with_lines(text, repair.suggestion))))
-    return Verified(tuple(judged), tuple(repairs[len(judged) :]), _NOT_RUN[stopped] if stopped else "")
+    trial, last = _Trial(text, judge, most, make_stop_check(cancel, max_ms, time.perf_counter())), tuple[Repair, ...]()
+    with ThreadPoolExecutor(1, "tests") as thread:
+        judging = thread.submit(trial.run)
+        try:
+            for repairs in found:
+                last = tuple(repairs)
+                trial.offer(last)
+            trial.offer(last, all_of_them=True)
+        finally:
+            trial.end()
+        stopped = judging.result()
+    judged = tuple((repair, trial.said[_key(repair)]) for repair in last if _key(repair) in trial.said)
+    return Verified(judged, tuple(repair for repair in last if _key(repair) not in trial.said), _NOT_RUN[stopped] if stopped else "")
+
+
+class _Trial:
+    """Judges repairs in a thread, always the best of those that are there. said: what the tests say, by `_key`."""
+
+    def __init__(self, text: str, judge: Judge, most: int, check: StopCheck) -> None:
+        self.said: dict[tuple[int, int, str], Verification] = {}
+        self._text, self._judge, self._most, self._check = text, judge, most, check
+        self._news = threading.Condition()
+        self._repairs: Sequence[Repair] = ()
+        self._are_all = self._ended = False
+
+    def offer(self, repairs: Sequence[Repair], *, all_of_them: bool = False) -> None:
+        """The repairs that are there now."""
+        with self._news:
+            self._repairs, self._are_all = repairs, all_of_them
+            self._news.notify()
+
+    def end(self) -> None:
+        """Judge no more, unless all are there."""
+        with self._news:
+            self._ended = not self._are_all
+            self._news.notify()
+
+    def run(self) -> StopReason | None:
+        """Judge until enough pass, or there are no more; why not so many were judged."""
+        while is_more_wanted(list(self.said.values()), self._most):
+            with self._news:
+                self._news.wait_for(lambda: self._next() is not None or self._are_all or self._ended)
+                repair = None if self._ended else self._next()
+            if repair is None:
+                return None
+            if stopped := self._check():
+                return stopped
+            self.said[_key(repair)] = self._judge(with_lines(self._text, repair.suggestion))
+        return None
+
+    def _next(self) -> Repair | None:
+        return next((repair for repair in self._repairs if _key(repair) not in self.said), None)
+
+
+def _key(repair: Repair) -> tuple[int, int, str]:
+    """What is the same of a repair each time that it is found."""
+    place = repair.suggestion.range
+    return place.start.line, place.end.line, repair.suggestion.text
 
 
 def kept(found: Iterable[tuple[Repair, Verification]]) -> tuple[tuple[Repair, Verification], ...]:

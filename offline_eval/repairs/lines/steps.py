@@ -33,7 +33,7 @@ from ...counterfeit.lines.label import ChangedTest, reason_of
 from ...run import Step
 from ...sets.lines import FileWithGap, Place
 from ...sets.suites import Items, Judge, Judged, Suite, Unjudged, verdict_of
-from ..candidates import MAX_S, Proposed, Trial, best, distinct, proposed, repaired, tried, turn_of
+from ..candidates import Proposed, Trial, best, distinct, proposed, repaired, tried, turn_of
 
 Lines = Mapping[str, Mapping[int, Collection[str]]]
 
@@ -326,11 +326,9 @@ def locate(asked: OpenModel[int], line: Line) -> dict[str, Any]:
     return {"surprises": [told.get((each.file, each.line)) for each in found]}
 
 
-def searched_of(lines: Iterator[Line], made: Mapping[str, Any], spent_ms: Mapping[str, float]) -> Iterator[Trial[Line]]:
-    """Each bug with all that was proposed there. spent_ms: how long that took."""
-    for line in lines:
-        if line.bug and line.id in made and line.id in spent_ms:
-            yield Trial(line, made[line.id]["candidates"], spent_ms[line.id] / 1e3)
+def searched_of(lines: Iterator[Line], made: Mapping[str, Any]) -> Iterator[Trial[Line]]:
+    """Each bug with all that was proposed there."""
+    return (Trial(line, made[line.id]["candidates"]) for line in lines if line.bug and line.id in made)
 
 
 def try_all(judge: Judge, trial: Trial[Line]) -> dict[str, Any]:
@@ -346,4 +344,4 @@ def try_all(judge: Judge, trial: Trial[Line]) -> dict[str, Any]:
         return verdict.label, verdict.tests
 
     texts = trial.texts(line.text, place.line)
-    return {"id": trial.id, **tried(texts, place.text, test, MAX_S - trial.spent_s)}
+    return {"id": trial.id, **tried(texts, place.text, test)}

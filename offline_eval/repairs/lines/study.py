@@ -149,7 +149,7 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
         "search": lambda: judging(
             SEARCHED,
             steps.try_all,
-            steps.searched_of(steps.lines_of(items, bugs()), run.by_id(steps.PROPOSED), run.timings(steps.PROPOSED, "propose_ms")),
+            steps.searched_of(steps.lines_of(items, bugs()), run.by_id(steps.PROPOSED)),
             _MAX_BUG_S,
         ),
         "loop": lambda: judging(LOOPED, steps.try_all, (Trial(line) for line in steps.lines_of(items, bugs()) if line.bug), _MAX_BUG_S),

@@ -133,18 +133,21 @@ def test_a_repair_goes_where_its_lines_are_and_without_a_score_is_no_sample() ->
 def test_texts_are_tested_in_order_until_one_passes() -> None:
     right = "def least(a, b):\n    return a if a < b else b\n"
     wrong = right.replace("<", ">")
-    texts = mutants(wrong, 2)
+    texts = [(0.0, text) for text in mutants(wrong, 2)]
     record = tried(texts, right, lambda text: (text == right, 3))
-    assert (record["passed"], record["exact"], record["tried"]) == (True, True, texts.index(right) + 1)
+    assert (record["passed"], record["exact"], record["tried"]) == (True, True, texts.index((0.0, right)) + 1)
     assert record["tests"] == 3 * record["tried"]
     none = tried(texts, right, lambda _: (None, 1))
     assert (none["passed"], none["tried"], none["gave_up"]) == (False, len(texts), False)
 
 
-def test_what_passes_when_the_time_is_up_has_not_repaired_anything() -> None:
-    for max_s, passes in ((60.0, True), (-1.0, False)):
-        record = tried(["a", "b"], "a", lambda text: (text == "a", 1), max_s)
-        assert (record["tried"], record["passed"], record["gave_up"]) == (1, passes, not passes)
+def test_the_best_text_that_is_there_is_next_and_what_comes_too_late_repairs_nothing() -> None:
+    order = list[str]()
+    texts = [(50.0, "late"), (0.0, "second"), (0.0, "third")]
+    record = tried(texts, "late", lambda text: (order.append(text) or text == "late", 1))
+    assert (order, record["passed"], record["gave_up"]) == (["second", "third", "late"], True, False)
+    late = tried([(61.0, "right")], "right", lambda _: (True, 1))
+    assert (late["passed"], late["tests"], late["gave_up"]) == (False, 0, True)
 
 
 def test_a_model_is_told_of_a_test_that_is_seen() -> None:

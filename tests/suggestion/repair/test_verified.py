@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -43,7 +44,7 @@ def test_repairs_are_judged_in_the_whole_text_the_best_first_until_as_many_pass_
         judged.append(text)
         return said(passed=True)
 
-    found = verified(repairs("    return x", "    return x + 1"), TEXT, judge, most=2)
+    found = verified([repairs("    return x", "    return x + 1")], TEXT, judge, most=2)
     assert judged == [TEXT.replace("x - 1", "x"), TEXT.replace("x - 1", "x + 1")]
     assert [each.suggestion.text for each, _ in found.judged] == ["    return x", "    return x + 1"]
     ten = repairs(*(f"    return {number}" for number in range(10)))
@@ -51,16 +52,44 @@ def test_repairs_are_judged_in_the_whole_text_the_best_first_until_as_many_pass_
     def two_pass(text: str) -> Verification:
         return said(passed="return 6" in text or "return 8" in text)
 
-    found = verified(ten, TEXT, two_pass, most=1)
+    found = verified([ten], TEXT, two_pass, most=1)
     assert [each.suggestion.text for each, _ in found.shown(1)] == ["    return 6"]
     assert (len(found.judged), found.refused, len(found.left), found.why) == (7, 6, 3, "")
-    found = verified(ten, TEXT, two_pass, most=3)
+    found = verified([ten], TEXT, two_pass, most=3)
     assert [each.suggestion.text for each, _ in found.shown(3)] == ["    return 6", "    return 8"]
     assert (len(found.judged), found.left) == (10, ())
 
 
+def test_tests_run_while_more_repairs_are_found_and_the_best_of_those_is_next() -> None:
+    first_judged, order = threading.Event(), list[str]()
+
+    def judge(text: str) -> Verification:
+        order.append(text.splitlines()[1])
+        first_judged.set()
+        return said(passed=True)
+
+    def found() -> Iterator[Sequence[Repair]]:
+        yield repairs("a")
+        assert first_judged.wait(60), "it is judged before the others are there"
+        yield repairs("c", "b", "a")
+
+    told = verified(found(), TEXT, judge, most=3)
+    assert order == ["a", "c", "b"]
+    assert [each.suggestion.text for each, _ in told.judged] == ["c", "b", "a"]
+    assert [each.suggestion.text for each, _ in told.in_order_of(repairs("b", "c", "a")).judged] == ["b", "c", "a"]
+
+
+def test_whoever_stops_finding_repairs_has_no_more_judged() -> None:
+    def found() -> Iterator[Sequence[Repair]]:
+        yield repairs("a")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        verified(found(), TEXT, lambda _: said(passed=False), most=2)
+
+
 def test_where_nothing_can_be_told_or_there_is_no_time_no_more_are_judged_than_are_shown() -> None:
-    found = verified(repairs(*"abcdef"), TEXT, lambda _: said(None), most=2)
+    found = verified([repairs(*"abcdef")], TEXT, lambda _: said(None), most=2)
     assert (len(found.judged), len(found.shown(2)), len(found.left), found.why) == (2, 2, 4, "")
     unknown, fails, passes = said(None), said(passed=False), said(passed=True)
     assert is_more_wanted([unknown], 2)
@@ -76,12 +105,12 @@ def test_where_nothing_can_be_told_or_there_is_no_time_no_more_are_judged_than_a
         raise AssertionError("nothing is to be run")
 
     for limits in ({"max_ms": 0.0}, {"cancel": lambda: True}):
-        found = verified(repairs(*"abc"), TEXT, judge, most=2, **limits)  # type: ignore[arg-type]
+        found = verified([repairs(*"abc")], TEXT, judge, most=2, **limits)  # type: ignore[arg-type]
         assert (found.judged, len(found.left)) == ((), 3)
         assert [(verification.passed, verification.tests) for _, verification in found.shown(2)] == [(None, 0)] * 2
         assert found.shown(2)[0][1].why.startswith("not run: ")
     over: list[bool] = []
-    found = verified(repairs(*"abcd"), TEXT, lambda _: over.append(True) or said(passed=False), most=2, cancel=lambda: len(over) == 2)
+    found = verified([repairs(*"abcd")], TEXT, lambda _: over.append(True) or said(passed=False), most=2, cancel=lambda: len(over) == 2)
     assert [each.suggestion.text for each, _ in found.shown(8)] == ["c", "d"]
 
 
