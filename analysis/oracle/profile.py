@@ -27,7 +27,7 @@ class ProfiledTest:
     change: whether it has its outcome of the baseline.
     error: "passed" where it has; "crash" where an error came out of the project's code, the process ended or took too long in it, or it is
         no longer collected; "wrong" for any other change; None where that is unknown.
-    why: the new outcome with its error, or why it is unknown.
+    why: the new outcome with its error, or why it is unknown; of one that fails as before its error.
     outcome: the new outcome; "missing" where it came to none, None where that is unknown.
     """
 
@@ -161,7 +161,7 @@ def run_to_the_end(
 
 def _observed(test: str, run: ObservedTest, before: str) -> ProfiledTest:
     if run.outcome == before:
-        return ProfiledTest(test, "as_before", "passed", outcome=before)
+        return ProfiledTest(test, "as_before", "passed", run.why, before)
     why = f"{run.outcome}, was {before}" + (f" ({run.why})" if run.why else "")
     return ProfiledTest(test, "changed", "crash" if run.crashed else "wrong", why, run.outcome)
 
