@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import math
 import re
 import sys
 import time
@@ -64,12 +65,11 @@ def register(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the repairs of FILE:LINE[-LINE]. Raises UsageError and ModelError."""
-    from ..inference.stopping.cancel_or_timeout import make_stop_check
     from ..suggestion.languages import language_of
     from ..suggestion.positions import content, split_lines
     from ..suggestion.repair.asking import Asking
     from ..suggestion.repair.parsing import why_none
-    from ..suggestion.repair.propose import proposals, propose
+    from ..suggestion.repair.propose import proposals
     from ..suggestion.repair.request import Failure, request_for
 
     name, first, last = parse_lines(arguments.place)
@@ -86,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         failure = None if arguments.failure is None else Failure(message=arguments.failure)
         if failure is None and project is not None and (arguments.instruct is not None or model.chat_format is not None):
             failure = failure_at(project, arguments.python, name, text, range(first, last + 1))
-        check = make_stop_check(None, arguments.max_ms, time.perf_counter())
-        asker = _asker(choice, arguments.instruct, model, opened, lambda: check() is not None)
+        limit = _Limit(arguments.max_ms)
+        asker = _asker(choice, arguments.instruct, model, opened, limit.is_over)
         if arguments.failure is not None and asker is None:
             raise UsageError("--failure is for a model that is asked in chat, and this one is not: name one with --instruct")
         request = request_for(
@@ -101,9 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
         verified, max_ms = None, arguments.max_ms or _VERIFY_MS
         if project is None:
-            found = propose(request, most=arguments.most, max_ms=arguments.max_ms)
+            (*_, found) = limit.begun_by(proposals(request, most=arguments.most, max_ms=arguments.max_ms))
         else:
-            stream = proposals(request, most=_ALL, max_ms=arguments.max_ms)
+            stream = limit.begun_by(proposals(request, most=_ALL, max_ms=arguments.max_ms))
             found, verified = verify(project, arguments.python, name, text, stream, arguments.most, max_ms)
         repairs = _with_confidence(found, request, Path(name), arguments.memory)
         verified = verified and verified.in_order_of(repairs.found)
@@ -118,6 +118,22 @@ def run(arguments: argparse.Namespace) -> int:
     for sentence in () if verified is None else verdict_lines(verified, arguments.most, max_ms):
         say(sentence)
     return DONE
+
+
+class _Limit:
+    """The time in which the model proposes: it begins with the first proposal, and not while the tests run as they are."""
+
+    def __init__(self, max_ms: int | None) -> None:
+        self._seconds, self._end = math.inf if max_ms is None else max_ms / 1e3, math.inf
+
+    def begun_by(self, found: Iterator[Repairs]) -> Iterator[Repairs]:
+        """The same, and the time begins."""
+        self._end = time.perf_counter() + self._seconds
+        yield from found
+
+    def is_over(self) -> bool:
+        """Whether it is."""
+        return time.perf_counter() >= self._end
 
 
 def parse_lines(place: str) -> tuple[str, int, int]:

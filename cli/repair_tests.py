@@ -77,7 +77,7 @@ def failure_at(project: Path, python: Path | None, name: str, text: str, lines: 
     from ..suggestion.repair.project_tests import NoTests, ProjectTests, default_cache, in_place_of
     from ..suggestion.repair.request import Failure
 
-    if in_place_of(Path(name), [text]):
+    if in_place_of(Path(name), ["pass"]):
         return None  # it doesn't parse as it is saved, so no test says which lines it touches
     try:
         with ProjectTests(project, python=python, cache=default_cache(), tell=lambda _: None) as tests:  # verifying tells
@@ -115,11 +115,13 @@ def verify(
     instead: Mapping[Path, str] = {}
     if in_place_of(file, ["pass"]):  # it doesn't parse as it is saved: its tests run with a repair that does
         early = [repairs := [*early][-1]]
+        if not repairs:
+            return last, Verified()
         instead = in_place_of(file, (with_lines(text, repair.suggestion) for repair in repairs))
     try:
-        _say_that_tests_run(project)
         with ProjectTests(project, python=python, cache=default_cache(), instead=instead, tell=say) as tests:
             judge = tests.judge(file, text)
+            _say_that_tests_run(project)
             tests.measure()
             for remark in tests.remarks():
                 say(remark)

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import ast
 import symtable
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from ..python.source_text import tree_or_none
+from ..python.source_text import tree_or_none, without_warnings
 
 
 def changed_lines(old: str, new: str) -> range:
@@ -103,8 +102,7 @@ def affected_lines(old: str, new: str, lines: range) -> range:
     """
     everything = range(1, old.count("\n") + 2)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             trees = ast.parse(old), ast.parse(new)
             tables = symtable.symtable(old, "old", "exec"), symtable.symtable(new, "new", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
-from ..python.source_text import UnreadableSource, decoded, encoding_of
+from ..python.source_text import UnreadableSource, decoded, encoding_of, without_warnings
 from .copying import MAX_COPIED_BYTES
 
 
@@ -50,8 +49,7 @@ def unwritable(text: str) -> str:
 def uncompilable(text: str) -> str:
     """Why the Python that runs Assay can't compile a text, or nothing."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             compile(text, "text", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return str(error)

@@ -13,13 +13,12 @@ import heapq
 import random
 import re
 import symtable
-import warnings
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from .source_text import BOM, code_end
+from .source_text import BOM, code_end, without_warnings
 from .statements import Function, Module, Statement, all_statements, blocks_of, is_covered, parse_statements
 
 MIN_CHARACTERS = 32
@@ -173,8 +172,7 @@ def _names_left_unbound(source: str, region: Region, function: Function, without
 def _complaint(source: str) -> str | None:
     """Python's error message on the names or the syntax of a text; None where it has none."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             symtable.symtable(source.removeprefix(BOM), "source", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return getattr(error, "msg", None) or str(error)

@@ -9,11 +9,15 @@ import ast
 import codecs
 import io
 import re
+import threading
 import tokenize
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 
 BOM = "\ufeff"
+_READING = threading.RLock()
 # where Python's parser ends a line; unlike str.splitlines, it does not at a form feed or U+2028
 LINE_END = re.compile(r"\r\n?|\n")
 
@@ -62,11 +66,18 @@ def text_of(data: bytes, *, python: bool) -> str:
         raise UnreadableSource(str(error)) from None
 
 
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Python says nothing of the source that it reads, such as of invalid escapes. One thread at a time: its filters are the process's."""
+    with _READING, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def tree_of(text: str) -> ast.Module:
     """Python's own tree of a text, without its warnings, such as of invalid escapes. Raises UnreadableSource."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             return ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise UnreadableSource(str(error)) from None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..grammars import mistakes_in, parser_of
-from .source_text import BOM, UnreadableSource, characters, line_starts
+from .source_text import BOM, UnreadableSource, characters, line_starts, without_warnings
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -172,8 +171,7 @@ def _read(source: str) -> Module | str:
     """The statements, or why they can't be read: that, too, is asked again and again."""
     text = source.removeprefix(BOM)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in other people's code are not our user's business
+        with without_warnings():
             ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         from .libcst_parsing import parse_module

@@ -75,7 +75,7 @@ class Proposed(TypedDict):
 def proposed(request: Request, wrong: str, right: str, place: str) -> dict[str, Any]:
     """The record of a request but for its id. wrong, right: the file as it is, and before the bug. Raises ModelError."""
     begun, cpu = time.perf_counter(), time.process_time()
-    last, found = Repairs((), (), {}, None), dict[tuple[int, str], float]()
+    last, found = Repairs((), (), {}, None), dict[tuple[int, int, str], float]()
     for last in proposals(request, most=_ALL):
         for repair in last.found:
             found.setdefault(_key(repair), time.perf_counter() - begun)
@@ -85,9 +85,10 @@ def proposed(request: Request, wrong: str, right: str, place: str) -> dict[str, 
     return {"candidates": made, "timings": timings}
 
 
-def _key(repair: Repair) -> tuple[int, str]:
+def _key(repair: Repair) -> tuple[int, int, str]:
     """What is the same of a repair each time that it is found."""
-    return repair.suggestion.range.start.line, repair.suggestion.text
+    place = repair.suggestion.range
+    return place.start.line, place.end.line, repair.suggestion.text
 
 
 def of(by: By, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -329,8 +330,10 @@ def tried(
     while left and not passed and not gave_up:
         now = max(now, min(at for at, _ in left))
         _, text = left.pop(next(number for number, (at, _) in enumerate(left) if at <= now))
+        if gave_up := now > max_s:
+            break
         begun = time.perf_counter()
-        verdict, ran = test(text) if now <= max_s else (None, 0)
+        verdict, ran = test(text)
         now += time.perf_counter() - begun
         count, tests, gave_up = count + 1, tests + ran, now > max_s
         passed = verdict is True and not gave_up

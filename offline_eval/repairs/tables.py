@@ -115,7 +115,7 @@ def repaired_table(attempts: Sequence[Attempt], by: str) -> CellTable:
     notes = (
         "passes at k: one of the first k candidates passes every test that touches it; exact: one is the text before the bug.",
         f"{SEARCH}: all that is proposed, in its order, tested until one passes; {LOOP}: the rules' candidates in the order of the "
-        f"document, likewise. Each has {MAX_S:.0f} s and sees all tests, which run while the model proposes; what passes is shown first.",
+        f"document, likewise. Each has {MAX_S:.0f} s and sees all tests. Tests run while the model proposes, as if each had a core.",
     )
     return CellTable("A", "Bugs repaired within so many candidates", ("bugs", "by"), columns, tuple(rows), notes)
 

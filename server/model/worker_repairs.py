@@ -146,7 +146,7 @@ class PatientAsker:
         for number in range(n):
             answer = None
             try:
-                if not self.trouble:
+                if not self.trouble and not self._is_over():
                     asking = self._instructed.submit(partial(self._asker.say, messages, seed=seed + number, **how))
                     answer = _awaited(asking, self._others, self._is_over)
             except ModelError as error:

@@ -6,12 +6,12 @@ import ast
 import json
 import re
 import tomllib
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
 from ...analysis.grammars import GRAMMARS
+from ...analysis.python.source_text import without_warnings
 from ...calibration.language_names import name_of_language
 from ..zones import is_prose
 from .candidate import Change, Lines, indent_of
@@ -129,8 +129,7 @@ def _extent(statement: ast.stmt) -> tuple[int, int]:
 def _parsed(lines: Lines, indent: int = 0) -> ast.Module | None:
     around = ("if True:",) if indent else ()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             return ast.parse("\n".join((*around, *lines, "")).removeprefix("\ufeff"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

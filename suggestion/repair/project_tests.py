@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
+from ...analysis.python.source_text import without_warnings
 from ...inference.regular_file import read_regular_file
 from .verified import Judge, Verification, verification_of
 
@@ -77,8 +77,7 @@ def in_place_of(file: Path, texts: Iterable[str]) -> dict[Path, str]:
 
 def _parses(source: str | bytes) -> bool:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             ast.parse(source.removeprefix("\ufeff") if isinstance(source, str) else source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

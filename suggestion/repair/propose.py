@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +20,8 @@ from .surprise import surprise_at
 
 # Of a selection these lines are looked at for surprises, and so many of them are asked about one by one.
 MAX_LINES, MAX_SUSPECTS = 200, 5
+# Sooner than somebody waits for, and seldom enough to cost little: all repairs are ordered anew.
+_TOLD_EVERY_S = 0.2
 
 
 def propose(
@@ -54,7 +57,7 @@ def proposals(
     max_ms: float | None = None,
     cancel: Cancel | None = None,
 ) -> Iterator[Repairs]:
-    """As `propose`, but first what there is behind each candidate: the last one is what `propose` gives."""
+    """As `propose`, but first what there is so far, several times a second: the last one is what `propose` gives."""
     check = make_stop_check(cancel, max_ms, time.perf_counter())
     request = replace(request, asking=replace(request.asking, is_over=lambda: check() is not None))
     request = _with_suspects(request)
@@ -63,7 +66,7 @@ def proposals(
     if parsing is None:
         yield Repairs((), request.suspects, {}, check(), request.end - request.first, why_none=why)
         return
-    gathering = Gathering(request, parsing)
+    gathering, told = Gathering(request, parsing), -math.inf
     not_asked: dict[str, str] = {}
 
     def repairs(stopped_by: StopReason | None) -> Repairs:
@@ -77,7 +80,9 @@ def proposals(
             not_asked[source.name] = why
             continue
         for _ in gathering.taken(source, check):
-            yield repairs(None)
+            if time.perf_counter() > told + _TOLD_EVERY_S:
+                yield repairs(None)
+                told = time.perf_counter()
     yield repairs(check())
 
 

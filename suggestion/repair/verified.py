@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ...inference.model import Cancel, StopReason
-from ...inference.stopping.cancel_or_timeout import StopCheck, make_stop_check
 from ..positions import content, split_lines
 from ..suggestion import Suggestion
 from .request import Repair
@@ -135,19 +135,22 @@ def verified(
     """What the tests say of repairs, from the best on, until `most` pass. They run in a thread, while more repairs are found.
 
     found: the repairs so far, the best first, again and again until there are all. text: of the file, in which they were found. max_ms:
-    after so many milliseconds, or where `cancel` says so, no further one is judged. A judge that is at work is waited for.
+    when tests have run for so many milliseconds, or where `cancel` says so, no further one is judged. A judge that is at work is waited
+    for.
     """
-    trial, last = _Trial(text, judge, most, make_stop_check(cancel, max_ms, time.perf_counter())), tuple[Repair, ...]()
+    trial, last = _Trial(text, judge, most, max_ms, cancel), tuple[Repair, ...]()
     with ThreadPoolExecutor(1, "tests") as thread:
         judging = thread.submit(trial.run)
         try:
             for repairs in found:
                 last = tuple(repairs)
                 trial.offer(last)
+                if judging.done():
+                    judging.result()  # raises what the judge raised
             trial.offer(last, all_of_them=True)
+            stopped = judging.result()
         finally:
             trial.end()
-        stopped = judging.result()
     judged = tuple((repair, trial.said[_key(repair)]) for repair in last if _key(repair) in trial.said)
     return Verified(judged, tuple(repair for repair in last if _key(repair) not in trial.said), _NOT_RUN[stopped] if stopped else "")
 
@@ -155,9 +158,10 @@ def verified(
 class _Trial:
     """Judges repairs in a thread, always the best of those that are there. said: what the tests say, by `_key`."""
 
-    def __init__(self, text: str, judge: Judge, most: int, check: StopCheck) -> None:
+    def __init__(self, text: str, judge: Judge, most: int, max_ms: float | None, cancel: Cancel | None) -> None:
         self.said: dict[tuple[int, int, str], Verification] = {}
-        self._text, self._judge, self._most, self._check = text, judge, most, check
+        self._text, self._judge, self._most = text, judge, most
+        self._left_s, self._cancel = math.inf if max_ms is None else max_ms / 1e3, cancel
         self._news = threading.Condition()
         self._repairs: Sequence[Repair] = ()
         self._are_all = self._ended = False
@@ -169,9 +173,9 @@ class _Trial:
             self._news.notify()
 
     def end(self) -> None:
-        """Judge no more, unless all are there."""
+        """Judge no more."""
         with self._news:
-            self._ended = not self._are_all
+            self._ended = True
             self._news.notify()
 
     def run(self) -> StopReason | None:
@@ -182,9 +186,13 @@ class _Trial:
                 repair = None if self._ended else self._next()
             if repair is None:
                 return None
-            if stopped := self._check():
-                return stopped
+            if self._cancel is not None and self._cancel():
+                return StopReason.CANCELLED
+            if self._left_s <= 0:
+                return StopReason.TIME
+            begun = time.perf_counter()
             self.said[_key(repair)] = self._judge(with_lines(self._text, repair.suggestion))
+            self._left_s -= time.perf_counter() - begun
         return None
 
     def _next(self) -> Repair | None:

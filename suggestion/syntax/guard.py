@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 
 from ...analysis.grammars import has_grammar, mistakes_in, parser_of
+from ...analysis.python.source_text import without_warnings
 from ..cursor import Cursor
 from .fragments import Fragment, fragments, unpaired
 
@@ -63,8 +63,7 @@ def _refusal(text: str) -> Exception | None:
     first = next((line for line in text.split("\n") if line.strip()), "")
     around = "if 1:\n" if first[:1].isspace() else ""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             ast.parse(around + text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return error

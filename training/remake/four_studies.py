@@ -25,14 +25,23 @@ SKILLS: Sequence[Shown] = (
     ("humaneval-qwen05", _SCALED.format("ask_shots"), "Ask T/F behind two examples, scaled"),
     ("humaneval-qwen05", _SCALED.format("verbalised"), "stated percentage, scaled"),
 )
+_JUDGES, _WRITES = "J/vote/strict/balanced_accuracy", "T2/tests_pass/all/{}"
 SHARES: Sequence[Shown] = (
-    ("judged-qwen05", "J/vote/strict/balanced_accuracy", "judges programs: balanced accuracy"),
-    ("pairs-qwen05", "C/vote/local/balanced", "spots changed behaviour: balanced accuracy"),
-    ("rtc-qwen05", "T2/tests_pass/all/pass_at_1", "writes a function from its docstring"),
-    ("rtc-qwen05", "T2/tests_pass/all/baseline", "from words that say nothing"),
-    ("rtc-qwen05", "T2/tests_pass/all/rtc", "from its own description"),
-    ("translate-qwen05", "T4/humaneval/java-python", "translates Java to Python"),
-    ("translate-qwen05", "T4/humaneval/java-javascript", "to JavaScript"),
+    ("judged-qwen05", _JUDGES, "0.5B judges CodeLlama's programs: balanced accuracy"),
+    ("own-qwen05", _JUDGES, "0.5B judges its own"),
+    ("judged-own-qwen15", _JUDGES, "1.5B judges those of 0.5B"),
+    ("pairs-qwen05", "C/vote/local/balanced", "0.5B spots changed behaviour: balanced accuracy"),
+    *(
+        (f"rtc-{run}", _WRITES.format(arm), f"{model} {words}")
+        for run, model in (("qwen05", "0.5B"), ("qwen15", "1.5B"))
+        for arm, words in (
+            ("pass_at_1", "writes a function from its docstring"),
+            ("baseline", "from words that say nothing"),
+            ("rtc", "from its own description"),
+        )
+    ),
+    ("translate-qwen05", "T4/humaneval/java-python", "0.5B translates Java to Python"),
+    ("translate-qwen15", "T4/humaneval/java-python", "1.5B does"),
 )
 RUNS = tuple(dict.fromkeys(run for run, *_ in (*SKILLS, *SHARES)))
 

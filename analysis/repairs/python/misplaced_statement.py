@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import libcst as cst
 
-from ...python.syntax.parsed import parse
-from ..rule import Change, touches
+from ...python.syntax.layout import line_end, next_line
+from ...python.syntax.parsed import Parsed, parse
+from ..rule import Change
 
 EXAMPLE = (
     "def f(x):\n    total = x + step\n    step = 2\n    return total\n",
@@ -17,27 +18,32 @@ EXAMPLE = (
 )
 # Behind what changes a statement: few bugs are a line too many.
 _SWAP, _DROP = 3, 4
-_KEPT = cst.Import | cst.ImportFrom | cst.Pass
+# No bug is a longer statement in the wrong place.
+_MAX_LINES = 10
+_STAYS = cst.FunctionDef | cst.ClassDef | cst.Import | cst.ImportFrom | cst.Pass
 # What declares a name must stand before it is used, and what binds it must stay.
 _DECLARES = re.compile(r"\b(?:global|nonlocal)\b")
 
 
 def changes(source: str, lines: tuple[int, int]) -> Iterator[Change]:
-    """Of the statements that the lines touch. Imports stay where they are. Raises UnreadableSource."""
+    """Of the statements that begin in the lines. Definitions and imports stay where they are. Raises UnreadableSource."""
     parsed = parse(source)
     blocks: list[cst.IndentedBlock | cst.Module] = [*parsed.all(cst.IndentedBlock), *parsed.all(cst.Module)]
-    for block in blocks:
-        spans = [parsed.spans[statement] for statement in block.body]
-        if len(spans) < 2 or not touches(spans[0][0], spans[-1][1], lines) or _DECLARES.search(source, spans[0][0], spans[-1][1]):
-            continue
-        moves = [not _stays(statement) for statement in block.body]
-        for ((start, first_end), (second, end)), both in zip(pairwise(spans), pairwise(moves), strict=True):
-            if all(both) and (touches(start, first_end, lines) or touches(second, end, lines)):
+    for block in blocks if not _DECLARES.search(source) else ():
+        spans = [_movable(parsed, statement) for statement in block.body]
+        for one, other in pairwise(spans):
+            if one and other and any(lines[0] <= start < lines[1] for start, _ in (one, other)):
+                (start, first_end), (second, end) = one, other
                 yield Change(start, end, source[second:end] + source[first_end:second] + source[start:first_end], _SWAP)
-        for statement, (start, end), may_move in zip(block.body, spans, moves, strict=True):
-            if may_move and isinstance(statement, cst.SimpleStatementLine) and touches(start, end, lines):
-                yield Change(parsed.line_start(start), source.find("\n", end) + 1 or len(source), "", _DROP)
+        for statement, span in zip(block.body, spans, strict=True):
+            if span and len(spans) > 1 and isinstance(statement, cst.SimpleStatementLine) and lines[0] <= span[0] < lines[1]:
+                yield Change(parsed.line_start(span[0]), next_line(parsed, span[1]), "", _DROP)
 
 
-def _stays(statement: cst.BaseStatement | cst.SimpleStatementLine) -> bool:
-    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], _KEPT)
+def _movable(parsed: Parsed, statement: cst.CSTNode) -> tuple[int, int] | None:
+    """Where a statement is, with a comment behind it; None for one that stays."""
+    if isinstance(statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement, _STAYS):
+        return None
+    start, end = parsed.spans[statement]
+    span = start, line_end(parsed, end)
+    return span if parsed.source.count("\n", *span) < _MAX_LINES else None

@@ -30,7 +30,8 @@ _MAX_MESSAGE = 2_000
 # A word that defines a function or class, and what follows it; or a method of C's family, which has no such word.
 _DEFINES = re.compile(
     r"\s*(?:[\w*&<>:\[\],]+\s+)*?(?:def|class|func|fun|fn|function|sub|proc)(?=\s+[\w(*{]|\*)"
-    r"|(?!\s*(?:if|for|while|switch|catch|else|return|do|try|with|match)\b)[\w<>\[\],.?:*&~ \t]*\w\s*\([^;]*\{\s*$"
+    r"|(?!\s*(?:if|elseif|for|foreach|while|switch|catch|else|return|do|try|with|match|synchronized|using|lock)\b)"
+    r"[\w<>\[\],.?:*&~ \t]*\w\s*\([^;]*\{\s*$"
 )
 _CLOSES = re.compile(r"\s*(?:[})\]]|end\b)")
 _COMMENTS = ("#", "//", "--", "/*", "*")
@@ -101,7 +102,7 @@ def function_at(lines: Lines, first: int, end: int) -> tuple[int, int]:
     if stop < len(lines) and _CLOSES.match(lines[stop]) and start < first:
         stop += 1
     start, stop = max(start, first - _BEFORE), min(stop, end + _AFTER)
-    while stop > end and not lines[stop - 1].strip():
+    while stop > end and not _is_code(lines[stop - 1]) and len(indent_of(lines[stop - 1])) <= indent:
         stop -= 1
     while start < first and not lines[start].strip():
         start += 1

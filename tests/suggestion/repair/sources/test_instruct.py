@@ -89,6 +89,7 @@ def area(
     return func(width, height)
 
 
+# The others.
 def other():
     pass
 """
