@@ -125,6 +125,8 @@ def values_in(path: Path) -> dict[str, tuple[Any, ...]]:
         ("rtc-qwen05", "T2/tests_pass/all/baseline", 1),
         ("judged-qwen05", "J/vote/strict/balanced_accuracy", 0),
         ("translate-qwen05", "T4/humaneval/java-python", 1),
+        ("own-qwen05", "J/vote/strict/balanced_accuracy", 0),
+        ("rtc-qwen15", "T2/tests_pass/all/rtc", 1),
     ],
 )
 def test_the_page_of_the_four_studies_has_the_figures_of_the_published_runs(run: str, figure: str, digits: int, tmp_path: Path) -> None:

@@ -27,10 +27,10 @@ SKILLS: Sequence[Shown] = (
 )
 _JUDGES, _WRITES = "J/vote/strict/balanced_accuracy", "T2/tests_pass/all/{}"
 SHARES: Sequence[Shown] = (
-    ("judged-qwen05", _JUDGES, "0.5B judges CodeLlama's programs: balanced accuracy"),
+    ("judged-qwen05", _JUDGES, "0.5B judges CodeLlama's programs"),
     ("own-qwen05", _JUDGES, "0.5B judges its own"),
     ("judged-own-qwen15", _JUDGES, "1.5B judges those of 0.5B"),
-    ("pairs-qwen05", "C/vote/local/balanced", "0.5B spots changed behaviour: balanced accuracy"),
+    ("pairs-qwen05", "C/vote/local/balanced", "0.5B sees changed behaviour"),
     *(
         (f"rtc-{run}", _WRITES.format(arm), f"{model} {words}")
         for run, model in (("qwen05", "0.5B"), ("qwen15", "1.5B"))
