@@ -211,7 +211,7 @@ def _print(
             say(f"not asked: {source}: {why}")
     if repairs.stopped_by is not None:
         say("there may be more: the time was up (--max-ms)")
-    if not repairs.found:
+    if not repairs.found and (repairs.why_none or repairs.stopped_by is None):
         say(f"No repair: {repairs.why_none or 'nothing else was found that fits here.'}")
 
 

@@ -314,11 +314,11 @@ class Session:
         return status
 
     def _should_abort(self, _data: object) -> bool:
-        now = time.monotonic()
-        if self._raised or self._interrupted is None or now - self._last_check < _SECONDS_BETWEEN_CHECKS:
-            return bool(self._raised)
-        self._last_check = now
-        try:
+        try:  # around all of it: Ctrl-C comes anywhere, and ctypes would swallow it
+            now = time.monotonic()
+            if self._raised or self._interrupted is None or now - self._last_check < _SECONDS_BETWEEN_CHECKS:
+                return bool(self._raised)
+            self._last_check = now
             return self._interrupted()
         except BaseException as error:
             self._raised.append(error)

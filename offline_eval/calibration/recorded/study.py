@@ -326,7 +326,7 @@ def lacking(question: Mapping[str, Any]) -> Iterator[str]:
     if failed := question.get("failed"):
         yield f"{counted(failed, 'request')} without an answer, as the file says."
     if unusable := question.get("unusable"):
-        yield f"{counted(unusable, 'answer')} with log-probabilities of another text, or that are none, so they have no measure of these."
+        yield f"{counted(unusable, 'answer')} of the file with log-probabilities of another text, or that are none: these are not used."
 
 
 def tell_recorded(options: Options) -> None:
