@@ -117,7 +117,8 @@ async def test_changes_are_judged_one_after_the_other_beside_what_is_not_saved(m
         right, worse = await verified(client, uri, unsaved.replace("3", "2"), unsaved.replace("3", "4"))
         assert (right["passed"], right["tests"], right["mends"]) == (True, 2, ["test_one.py::test_double"])
         assert right["title"].startswith("✔ 2 tests pass (")
-        assert (worse["passed"], worse["why"]) == (False, "test_one.py::test_double fails as before")
+        assert worse["passed"] is False
+        assert worse["why"].startswith("test_one.py::test_double fails as before: ")
         partial = [told["params"]["value"]["index"] for told in client.notifications if told["method"] == "$/progress"]
         assert partial == [0, 1]
         edit = {"range": span(2, 15, 2, 16), "newText": "2"}
