@@ -52,15 +52,21 @@ class ProjectOptions(StudyOptions):
 class SuiteOptions(ProjectOptions):
     """What the user wants of a study at places that projects' tests judge, or of lines of folders.
 
-    projects: where none is named, all that have a suite. folders: instead. older: as `LineDrawing`. per_project: at most so many places of
-    each; limit: of all. tasks: asked at each.
+    projects: where none is named, all that have a suite. folders: instead. older: as `LineDrawing`. histories: as `Finding`. per_project:
+    at most so many places of each; limit: of all. tasks: asked at each.
     """
 
     projects: Sequence[Project] = ()
     folders: Sequence[Folder] = ()
     older: Path | None = None
+    histories: Path | None = None
     per_project: int = 60
     tasks: Sequence[Task] = ("line",)
+
+    @property
+    def set(self) -> str:
+        """In a run's question."""
+        return "code" if self.folders else "commits" if self.histories else "lines"
 
     @property
     def chosen(self) -> Sequence[Source]:
@@ -96,7 +102,7 @@ def question_about(options: SuiteOptions, model: StudyModel, study: str, more: M
     """What makes a run another one, as far as it is known before there are items. more: what only this study has."""
     return {
         **model.question(study),
-        "set": "code" if options.folders else "lines",
+        "set": options.set,
         "seed": options.seed,
         "per_project": options.per_project,
         "projects": [label_of(source) for source in options.chosen],
@@ -138,7 +144,7 @@ def tell_about(options: SuiteOptions, model: StudyModel, study: str, prompt: str
     """Print the plan of a study. prompt: the fingerprint of what is asked. more, told: what only this study has."""
     projects = [label_of(source) for source in options.chosen]
     document = {
-        "set": "code" if options.folders else "lines",
+        "set": options.set,
         "projects": projects,
         "archives": str(options.archives),
         "model": model.id,
@@ -170,7 +176,9 @@ def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:
     projects = _not_left_out(options.out, options.projects or named((), suite=True))
     ready = prepared(projects, options.archives, platformdirs.user_cache_path("assay"), best_level(), options.python)
     older = options.older and options.older.resolve()  # a worker may be in another folder
-    found = watched(ready, options.pool, Finding(options.per_project, options.seed, bugs, older), options.tasks)
+    histories = options.histories and options.histories.resolve()
+    finding = Finding(options.per_project, options.seed, bugs, older, histories)
+    found = watched(ready, options.pool, finding, options.tasks)
     return limited(found, options.limit, options.seed)
 
 

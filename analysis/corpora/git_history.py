@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -255,20 +255,20 @@ class Hunk:
     new: str
 
 
-def single_edits(folder: Path) -> Iterator[FileEdit]:
+def single_edits(folder: Path, *, counts: Callable[[str], bool] = lambda _: True) -> Iterator[FileEdit]:
     """The edits of commits that change one Python file, in the history of the repository that a folder is in, newest first.
 
-    Merges are left out, and files that a commit adds or removes do not count. Nor is there an edit where a version has more than MAX_BYTES,
-    is no text of its encoding, or is missing.
+    counts: whether a path counts, and is given. Merges are left out, and files that a commit adds or removes do not count. Nor is there
+    an edit where a version has more than MAX_BYTES, is no text of its encoding, or is missing.
 
     Raises: GitError where git is not installed, or there is no repository, a shallow clone, or no commit that git can read.
     """
     repository = open_repository(folder)
     ids = commits(repository, _MAX_COMMITS)
     for i in range(0, len(ids), _COMMITS_AT_ONCE):
-        found = changes(repository, ids[i : i + _COMMITS_AT_ONCE], ".py")
-        counts = Counter(change.commit for change in found)
-        alone = [change for change in found if counts[change.commit] == 1]
+        found = [change for change in changes(repository, ids[i : i + _COMMITS_AT_ONCE], ".py") if counts(change.path)]
+        files = Counter(change.commit for change in found)
+        alone = [change for change in found if files[change.commit] == 1]
         size = sizes(repository, (name for change in alone for name in (change.old, change.new)))
         small = [change for change in alone if max(size.get(name, MAX_BYTES + 1) for name in (change.old, change.new)) <= MAX_BYTES]
         there = _contents(repository, small)

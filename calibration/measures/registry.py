@@ -84,6 +84,11 @@ MEASURES: dict[str, Measure] = {
         Measure("source_agreement", "repair", 0, "identity", 1, None, "share", "share of the sources with an answer that gave it"),
         Measure("draw_agreement", "repair", 0, "identity", 1, None, "share", "share of all drawn texts that are it"),
         Measure("by_rule", "repair", 0, "identity", 0, None, "0 or 1", "1 where a rule of analysis.repairs gave it"),
+        Measure("by_chat", "repair", 0, "identity", 0, None, "0 or 1", "1 where an answer in chat gave it"),
+        Measure(
+            "edit_logprob", "repair", 0, "logit_of_exp", 1, None, "nats", "s of the tokens that are not the old text, given all before"
+        ),
+        Measure("edit_min_logprob", "repair", 0, "logit_of_exp", 1, None, "nats", "smallest log p of these tokens"),
         Measure("surprise", "repair", 0, "identity", 1, None, "nats", "largest log p of the best other token - log p of those it changes"),
         Measure("line_surprise", "repair", 0, "log1p", 1, None, "nats", "sum of those above 0 of the most surprising line it changes"),
         Measure("rank", "repair", 0, "log1p", -1, None, "rank", "its number, from 1, by gain and size (suggestion.repair.gathering)"),

@@ -133,7 +133,7 @@ def _candidate(repair: Repair, wrong: str, right: str, place: str) -> Candidate:
 FEATURES: Mapping[str, tuple[str, ...]] = {
     TASK: (
         "agreement", "logprob_gain", "edit_size", "rank", "old_logprob", "source_agreement", "draw_agreement", "by_rule", "surprise",
-        "line_surprise", "mean_logprob", "min_logprob",
+        "line_surprise", "mean_logprob", "min_logprob", "by_chat", "edit_logprob", "edit_min_logprob",
     ),
     FAULT: ("ochiai", "line_surprise", "spectrum_rank", "surprise_rank"),
 }  # fmt: skip

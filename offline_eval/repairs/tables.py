@@ -88,7 +88,14 @@ def numbers_table(numbers: Mapping[str, Numbers]) -> CellTable:
 RANKS = (1, 3, 8)
 EVENTS: Mapping[Event, str] = {"tests_pass": "passes", "exact_match": "exact"}
 WHO: Mapping[By, str] = {"both": "both", "model": "the model alone", "rules": "rules alone"}
-BUGS = {"all": "all", "rule": "by a rule", "model": "counterfeits", "quixbugs": "QuixBugs", "defects4j": "Defects4J"}
+BUGS = {
+    "all": "all",
+    "rule": "by a rule",
+    "model": "counterfeits",
+    "commit": "of commits",
+    "quixbugs": "QuixBugs",
+    "defects4j": "Defects4J",
+}
 SEARCH, LOOP = "both, tested in turn", "mutation and test"
 
 

@@ -15,10 +15,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from ...analysis.bugs import inject
+from ...analysis.corpora.git_history import GitError
 from ...analysis.morphisms.morphism import Refused
 from ...analysis.oracle.environment import NoEnvironment, cached_environment, make_environment
 from ...analysis.oracle.oracle import Oracle
@@ -36,6 +38,7 @@ from ..progress import Progress
 from ..run import Records
 from . import lines, regions
 from .code import lines_of
+from .commits import undone
 from .projects import Project, is_fetched, unpacked
 
 # Of each project so many regions are tried for each place that is wanted: tests notice the loss of most.
@@ -182,13 +185,15 @@ class Finding:
     """Makes the worker's function that finds the places of a project.
 
     places: how many whose loss the tests notice, at most. bugs: put a bug there, instead of taking the code out. older: a folder with an
-    older release of each project, in which no line that is asked for may stand.
+    older release of each project, in which no line that is asked for may stand. histories: a folder with a repository of each project:
+    the bugs are what its commits changed (`commits`).
     """
 
     places: int
     seed: int
     bugs: bool = False
     older: Path | None = None
+    histories: Path | None = None
 
     def __call__(self) -> Callable[[Suite], Found]:
         """The function."""
@@ -199,25 +204,37 @@ class Finding:
         with suite.oracle() as oracle:
             if trouble := oracle.baseline().trouble or oracle.coverage().trouble:
                 raise Unjudged(f"{suite.project}: its tests can't judge: {trouble}")
-            kept = suite.cache / "suites" / ("bugs" if self.bugs else "places")
+            kept = suite.cache / "suites" / ("commits" if self.histories else "bugs" if self.bugs else "places")
             found = Records(kept / f"{oracle.content}-{self.seed}.jsonl", FoundPlace)
             found.path.parent.mkdir(parents=True, exist_ok=True)
             found.mend()
             known = {place["id"]: place for place in found.read()}
             order: list[FoundPlace] = []
-            tried = self._with_bug if self.bugs else _without
             old = lines_of(self.older / suite.project) if self.older else frozenset()
-            for place in regions.places_of(oracle, regions.regions_of(oracle, self.seed), self.seed):
+            for place, tried in self._drawn(oracle, suite.project):
                 if sum(each["deletion"] == "seen" for each in order) == self.places or len(order) == TRIES * self.places:
                     break
                 if old and (place.line is None or oracle.source(place.file)[place.line.start : place.line.end].strip() in old):
                     continue
                 if place.id not in known:
-                    known[place.id] = tried(oracle, place)
+                    known[place.id] = tried()
                     found.add(known[place.id])
                 if known[place.id]["deletion"] != "unfit":
                     order.append(known[place.id])
             return {"id": suite.project, "content": oracle.content, "places": order}
+
+    def _drawn(self, oracle: Oracle, project: str) -> Iterator[tuple[regions.Place, Callable[[], FoundPlace]]]:
+        """The places in their order, each with what asks the tests about it."""
+        if self.histories is not None:
+            try:
+                for place, commit, wrong in undone(oracle, self.histories / project, self.seed):
+                    yield place, partial(_with_line, oracle, place, commit, wrong)
+            except GitError as error:
+                raise StudyError(str(error)) from None
+            return
+        tried = self._with_bug if self.bugs else _without
+        for place in regions.places_of(oracle, regions.regions_of(oracle, self.seed), self.seed):
+            yield place, partial(tried, oracle, place)
 
     def _with_bug(self, oracle: Oracle, place: regions.Place) -> FoundPlace:
         """Put a bug into the line of a place."""
@@ -228,9 +245,8 @@ class Finding:
             bug = inject(source, f"{self.seed}:{place.id}", (line.start, line.end))
         except (Refused, UnreadableSource):
             return _found(place, "unfit")
-        number, text = _number(source, line.start), bug.of(source)
-        found = _found(place, _noticed(oracle, place.file, text, range(number, number + 1)))
-        return {**found, "bug": bug.morphism, "wrong": text[line.start : line.end + len(text) - len(source)]}
+        text = bug.of(source)
+        return _with_line(oracle, place, bug.morphism, text[line.start : line.end + len(text) - len(source)])
 
 
 class Found(TypedDict):
@@ -245,6 +261,15 @@ def _without(oracle: Oracle, place: regions.Place) -> FoundPlace:
     """Take the region of a place out."""
     text = deleted(oracle.source(place.file), place.region)
     return _found(place, _noticed(oracle, place.file, text, range(place.region.first_line, place.region.last_line + 1)))
+
+
+def _with_line(oracle: Oracle, place: regions.Place, kind: str, wrong: str) -> FoundPlace:
+    """Put another line in the place of one."""
+    source, line = oracle.source(place.file), place.line
+    assert line is not None, "a line is there to be another one"
+    number = _number(source, line.start)
+    noticed = _noticed(oracle, place.file, source[: line.start] + wrong + source[line.end :], range(number, number + 1))
+    return {**_found(place, noticed), "bug": kind, "wrong": wrong}
 
 
 def _noticed(oracle: Oracle, file: str, text: str, lines: range) -> str:

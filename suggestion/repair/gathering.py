@@ -26,7 +26,7 @@ from .candidate import Candidate, Change, Lines, around, edit_size, indent_of
 from .parsing import Parsing, prose_in
 from .request import Repair, Request
 from .sources.registry import Source
-from .surprise import LineSurprise, surprise_within, total_logprob
+from .surprise import LineSurprise, TokenSurprise, surprise_within, tokens_of, total_logprob
 
 T = TypeVar("T")
 Order = Callable[[Mapping[str, float]], float]
@@ -60,16 +60,40 @@ def in_turns(first: Sequence[T], second: Sequence[T]) -> Iterator[T]:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """Lines as the model would write them, one after the other. tokens: of each line, where they stand on it."""
+
+    made: Generation
+    tokens: tuple[tuple[TokenSurprise, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
-    """old_logprob: of the lines that stand there. new: the generation that wrote the new ones, of one line after the other."""
+    """old_logprob: of the lines that stand there. new: the new ones. edited: the log-probabilities of its tokens that the change writes."""
 
     old_logprob: float
     new: Generation
+    edited: tuple[float, ...]
 
     @property
     def gain(self) -> float:
         """log p of the new lines minus that of the old ones."""
         return total_logprob(self.new) - self.old_logprob
+
+
+def edited_logprobs(old: Lines, new: Lines, tokens: Sequence[Sequence[TokenSurprise]]) -> tuple[float, ...]:
+    """The log-probabilities of the tokens of new lines that a change from the old ones writes.
+
+    Where it only takes text away, that is of the token which follows the cut; of all tokens where none of them is there.
+    """
+    before, after = "\n".join(old), "\n".join(new)
+    start, _, text = changed_span(before, after)
+    end = max(start + len(text), start + 1)
+    found, at = [], 0
+    for line, of_line in zip(new, tokens, strict=True):
+        found += [token.logprob for token in of_line if at + token.start < end and at + max(token.end, token.start + 1) > start]
+        at += len(line) + 1
+    return tuple(found) or tuple(token.logprob for of_line in tokens for token in of_line)
 
 
 @dataclass(slots=True)
@@ -87,21 +111,21 @@ class Scores:
         # A line that a completion would have ended earlier has no end that counts, and then no other has.
         for ends in (True, False):
             before, new = self._of_old(change, column, ends), self._of(change.first, change.end, change.new, column, ends)
-            if before is not None and new is not None and math.isfinite(total_logprob(new)):
-                return Score(before, new)
+            if before is not None and new is not None and math.isfinite(total_logprob(new.made)):
+                return Score(before, new.made, edited_logprobs(old, change.new, new.tokens))
         return None
 
     def _of_old(self, change: Change, column: int, ends: bool) -> float | None:
         key = (change.first, change.end, column, ends)
         if key not in self._old:
             said = self._of(change.first, change.end, self.lines[change.first : change.end], column, ends)
-            self._old[key] = None if said is None else total_logprob(said)
+            self._old[key] = None if said is None else total_logprob(said.made)
         return self._old[key]
 
-    def _of(self, first: int, end: int, new: Lines, column: int, ends: bool) -> Generation | None:
-        """log p of lines, each given those before it, from a column of the first one on."""
+    def _of(self, first: int, end: int, new: Lines, column: int, ends: bool) -> Written | None:
+        """Lines as the model would write them, each given those before it, from a column of the first one on."""
         before, after = around(self.lines, first, end)
-        tokens: list[Token] = []
+        tokens, placed = list[Token](), list[tuple[TokenSurprise, ...]]()
         said = None
         for number, line in enumerate(new):
             start = 0 if number else column
@@ -109,8 +133,9 @@ class Scores:
             if said is None:
                 return None
             tokens += said.tokens
+            placed.append(tokens_of(said, start))
             before += line + "\n"
-        return None if said is None else replace(said, text="\n".join(new)[column:], tokens=tuple(tokens))
+        return None if said is None else Written(replace(said, text="\n".join(new)[column:], tokens=tuple(tokens)), tuple(placed))
 
 
 # What a line of comment begins with, in most languages.
@@ -288,12 +313,15 @@ class Gathering:
             "source_agreement": len(found.sources) / len(self._answered),
             "draw_agreement": found.draws / self._draws if self._draws else 0.0,
             "by_rule": float(bool(found.rules)),
+            "by_chat": float("instruct" in found.sources),
         }
         if found.score is not None:
             gain = found.score.gain
             measures |= measures_of(found.score.new)
             # By rounding, the share could be slightly more than 1.
             measures |= {"old_logprob": found.score.old_logprob, "logprob_gain": gain, "agreement": min(0.0, gain - total)}
+            if found.score.edited:
+                measures |= {"edit_logprob": math.fsum(found.score.edited), "edit_min_logprob": min(found.score.edited)}
         if self.request.suspects:
             changed = [suspect.surprise for suspect in self.request.suspects if change.first <= suspect.line < change.end]
             measures["surprise"] = _surprise(change, self.request.lines, self.request.suspects)

@@ -1,7 +1,8 @@
 """The steps at lines of projects: draw and bug, propose, label, locate, search and loop.
 
 Wrong lines are made by rules and drawn from the model, of which the tests notice each. A place has at most one bug of each source: by a
-rule (`analysis.bugs`), and a counterfeit that the model drew for that very line. Then there are repairs at each bug and, as a control, at
+rule (`analysis.bugs`), and a counterfeit that the model drew for that very line. A place of a git history has the line from before a
+commit instead. Then there are repairs at each bug and, as a control, at
 the right line; how much the lines that failing tests run surprise the model; and mutants.
 """
 
@@ -89,7 +90,7 @@ def with_lines_of(test: str, tests: Lines, own: Lines) -> dict[str, dict[int, fr
     return without
 
 
-Source = Literal["rule", "model"]
+Source = Literal["rule", "model", "commit"]
 TEMPERATURE = 0.6
 # Of the model's draws for a line; and so many wrong lines of each source are tried until the tests notice one.
 DRAWS, TRIES = 8, 3
@@ -160,7 +161,13 @@ class Wrong:
 def broken(seed: int, judge: Judge, wrong: Wrong) -> dict[str, Any]:
     """The bugs at a place that its tests notice. Raises Unjudged where the machine failed, and Changed."""
     bugs, tried = list[Bug](), 0
-    for source, codes in (("rule", by_rules(wrong.place, seed)), ("model", [("counterfeit", text) for text in wrong.drawn])):
+    made: list[tuple[Source, list[tuple[str, str]]]]
+    if wrong.place.bug:
+        kind, line = wrong.place.bug
+        made = [("commit", [(kind, line.strip())])]
+    else:
+        made = [("rule", by_rules(wrong.place, seed)), ("model", [("counterfeit", text) for text in wrong.drawn])]
+    for source, codes in made:
         known = {bug["code"] for bug in bugs}
         for kind, code in [each for each in codes if each[1] not in known][:TRIES]:
             tried += 1
@@ -208,10 +215,10 @@ def by_rules(place: Place, seed: int) -> list[tuple[str, str]]:
 
 
 def wrong_of(places: Sequence[Place], drawn: Mapping[str, Any], suites: Mapping[str, Suite]) -> Iterator[Wrong]:
-    """The places that were drawn at."""
+    """The places that have a bug, or were drawn at."""
     for place in places:
-        if place.id in drawn:
-            yield Wrong(place, tuple(drawn[place.id]["texts"]), suites[place.project])
+        if place.bug or place.id in drawn:
+            yield Wrong(place, () if place.bug else tuple(drawn[place.id]["texts"]), suites[place.project])
 
 
 PROPOSED = Step("proposed", "line", Proposed)

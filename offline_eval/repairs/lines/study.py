@@ -1,9 +1,10 @@
 """Repairs of lines of real projects: is what the editor proposes for a wrong line right, and does its number say so?
 
-The places are those whose loss the tests of 20 projects notice. Wrong lines are put there, and the tests must notice them.
+The places are those whose loss the tests of 20 projects notice. Wrong lines are put there, and the tests must notice them. With
+`--set commits` they are lines that a commit changed, which become again what they were before.
 
-    draw       wrong lines that the model draws for the place
-    bug        one bug by a rule and one that the model drew, each with the tests that fail for it
+    draw       wrong lines that the model draws for the place, where it has none of a commit
+    bug        one bug by a rule and one that the model drew, or that of the commit, each with the tests that fail for it
     propose    what the editor proposes at each bug, and, as a control, at the right line
     label      what the tests say of each distinct text
     locate     how much the lines that the failing tests run surprise the model
@@ -18,11 +19,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypedDict
 
+from ....analysis.corpora.git_history import GitError, open_repository
 from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.completion.settings import Sampling
 from ....suggestion.repair.confidence import RANKS
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
+from ...errors import UsageError
 from ...model import StudyModel, model_of
 from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
 from ...repairs.candidates import question_of_repairs
@@ -103,6 +106,16 @@ class Options(SuiteOptions):
 
     per_project: int = 20
 
+    def check(self) -> None:
+        """As for any suites, and that each history can be read. Raises UsageError too."""
+        SuiteOptions.check(self)
+        if self.histories is not None:
+            try:
+                for source in self.chosen:
+                    open_repository(self.histories / source.name)
+            except GitError as error:
+                raise UsageError(f"--data: {error}; --projects names those whose histories are there") from None
+
     def model(self) -> StudyModel:
         """The model. Raises as `require_scores` and `model_of`."""
         return require_scores(model_of(self.choice, ("line",), memory=self.memory, sampling=Sampling(steps.TEMPERATURE)))
@@ -136,8 +149,9 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
         return run.by_id(steps.BUGS)
 
     seed = options.seed
+    unbroken = [place for place in items.places if not place.bug]
     plan: dict[str, Making] = {
-        "draw": lambda: asking(steps.DRAWN, steps.draw, items.places),
+        **({"draw": lambda: asking(steps.DRAWN, steps.draw, unbroken)} if unbroken else {}),
         "bug": lambda: judging(
             steps.BUGS, partial(steps.broken, seed), steps.wrong_of(items.places, run.by_id(steps.DRAWN), items.suites), _MAX_BUG_S
         ),
@@ -164,17 +178,19 @@ def tell_lines(options: Options) -> None:
     """Say what a run would do. Raises what `run_lines` raises before it begins."""
     options.check()
     model = options.model()
-    places, bugs = options.most_places, options.most_places * _SOURCES
+    places = options.most_places
+    bugs = places if options.histories else places * _SOURCES
     judged = bugs * steps.TRIES + bugs * RANKS * len(BELONGS) + places * steps.MAX_CONTROLS
     more = {
         "most_bugs": bugs,
-        "most_generations": places * steps.DRAWS,
+        "most_generations": 0 if options.histories else places * steps.DRAWS,
         "most_lines_repaired": bugs + places,
         "most_texts_judged": judged,
         "most_mutants_tested": bugs * MAX_TRIED,
     }
+    made = f"at each one by a rule and one of {steps.DRAWS} lines that the model draws, of at most {steps.TRIES} that are tried"
     told = [
-        f"bugs         at each one by a rule and one of {steps.DRAWS} lines that the model draws, of at most {steps.TRIES} that are tried",
+        f"bugs         {'at each the line from before the newest commit that changed it alone' if options.histories else made}",
         f"repairs      of at most {bugs:,} bugs, and at {places:,} right lines as a control",
         f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
         f"search       all repairs of a bug are tested in their order, until one passes or {MAX_S:.0f} s are over",

@@ -87,6 +87,14 @@ def test_edits_are_what_commits_changed_newest_first_byte_for_byte(work: Work) -
     assert hunks(edits[1]) == [Hunk(2, "    return 1\r\n", "    return 'é'\r\n")]
 
 
+def test_a_file_that_does_not_count_hides_no_edit_and_is_none(work: Work) -> None:
+    work.commit({"a.py": "x = 1\n", "tests/test_a.py": "y = 1\n"})
+    work.commit({"a.py": "x = 2\n", "tests/test_a.py": "y = 2\n"})
+    assert not list(single_edits(work.folder))
+    (edit,) = single_edits(work.folder, counts=lambda path: not path.startswith("tests/"))
+    assert (edit.path, edit.old, edit.new) == ("a.py", "x = 1\n", "x = 2\n")
+
+
 def test_a_renamed_file_has_its_new_name_and_no_edit_where_nothing_else_changed(work: Work) -> None:
     lines = "".join(f"line_{i} = {i}\n" for i in range(20))
     work.commit({"old.py": lines})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +31,49 @@ def test_the_failing_test_has_the_lines_that_it_runs_with_the_bug_and_others_kee
         "b.py": {7: {"t"}},
     }
     assert with_lines_of("t", TESTS, {}) == TESTS, "where it could not be watched"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    name = [part for setting in ("user.name=me", "user.email=me@example.org") for part in ("-c", setting)]
+    subprocess.run(["git", *name, *arguments], cwd=folder, check=True, capture_output=True, timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_bugs_are_lines_as_they_were_before_a_commit_where_tests_notice_that(tmp_path: Path) -> None:
+    isolation, folder = isolation_here(), write_project(tmp_path / "shop")
+    history = write_project(tmp_path / "histories" / "shop")
+    git(history, "init", "-q")
+    right = (history / "shop" / "sums.py").read_text()
+    for new, old in (
+        ("result = start", "result = 0"),
+        ('"read "', '"wrote "'),
+        ("number in numbers:", "number in numbers :"),
+        ("Add up", "Sum"),
+    ):
+        (history / "shop" / "sums.py").write_text(right.replace(new, old))
+        git(history, "add", ".")
+        git(history, "commit", "-q", "-m", "before")
+        (history / "shop" / "sums.py").write_text(right)
+        git(history, "commit", "-qam", "after")
+    project = replace(make_sdist(tmp_path / "archives", functions=1), name="shop")
+    suite = Suite("shop", folder, Path(sys.executable), isolation, tmp_path / "cache")
+    options = Options(
+        tmp_path / "run",
+        projects=[project],
+        pool=Pool(1),
+        cache=tmp_path / "archives",
+        memory="file",
+        histories=history.parent,
+        steps=("bug",),
+    )
+    items = watched([suite], options.pool, Finding(8, 0, histories=options.histories), ("line",))
+    ((place, bug),) = [(place, place.bug) for place in items.places]
+    assert bug is not None
+    assert (bug[1], place.text.split("\n")[place.line - 1].strip()) == ("    result = 0", "result = start")
+    run = ask(options, options.model(), items)
+    assert run.question()["set"] == "commits"
+    assert [(one["source"], one["kind"]) for each in run.records(BUGS).read() for one in each["bugs"]] == [("commit", bug[0])]
 
 
 @pytest.mark.slow
