@@ -4,7 +4,7 @@ A message with half a character (a lone surrogate), which only JSON's escapes ca
 
 Requests: {"id", "op": "load" | "complete" | "context" | "repair" | "surprise", …}, {"op": "cancel", "id"}, {"op": "close"}.
 Results: {"id", "ok": …} or {"id", "error": {"type", "message"}}; a cancel and a close have none. Before a result may come any number of
-{"id", "text"}: of a "complete" what the model has written so far, of a "repair" what was found, in words. Between results may come
+{"id", "text"}: of a "complete" what the model has written so far, of a "repair" what was found. Between results may come
 {"alive": true}: the model is slow, not hung. Results come in the order of the requests, but that repairs and surprises let others go first.
 
 For the project memory, without results: {"op": "follow", "roots"}: the folders whose files are read; {"op": "buffer", "root", "path",

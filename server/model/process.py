@@ -149,12 +149,12 @@ class ModelProcess:
         found: dict[str, Any] = await self._ask_in_turn({"op": "context", "asked": model_part(request)}, request.max_ms)
         return found
 
-    async def repair(self, request: RepairRequest, *, on_text: OnText) -> dict[str, Any]:
-        """Repairs, as `repairs_of` gives them; on_text: told in words what was found. Takes no turn: the process lets all others go first.
+    async def repair(self, request: RepairRequest, *, on_found: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Repairs, as `repairs_of` gives them; on_found: told what was found so far. Takes no turn: the process lets all others go first.
 
         Cancelling the awaiting task ends it at the model's next token. Raises what `complete` raises.
         """
-        found: dict[str, Any] = await self._ask_beside("repair", request, on_text)
+        found: dict[str, Any] = await self._ask_beside("repair", request, on_found)
         return found
 
     async def surprise(self, request: RepairRequest) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class ModelProcess:
         found: dict[str, Any] = await self._ask_beside("surprise", request)
         return found
 
-    async def _ask_beside(self, op: str, request: RepairRequest, on_text: OnText | None = None) -> Any:
+    async def _ask_beside(self, op: str, request: RepairRequest, on_text: Callable[[Any], None] | None = None) -> Any:
         self.try_again_if_due()
         await self.loaded()
         self.repairing += 1
@@ -284,7 +284,7 @@ class ModelProcess:
         self._loaded = msgspec.convert(data, LoadedModel)
         self._enter("ready", "")
 
-    async def _ask(self, message: dict[str, Any], on_text: OnText | None = None, limit_s: float | None = None) -> Any:
+    async def _ask(self, message: dict[str, Any], on_text: Callable[[Any], None] | None = None, limit_s: float | None = None) -> Any:
         number = self.requests_sent
         self.requests_sent += 1
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

@@ -246,7 +246,7 @@ class _Host:
         self._say_alive()
         return self._requests.cancelled(request["id"])
 
-    def _tell(self, request: dict[str, Any], text: str) -> None:
+    def _tell(self, request: dict[str, Any], text: Any) -> None:
         self._send({"id": request["id"], "text": text})
 
     def _remembered(self, before: str, after: str, read: dict[str, Any]) -> Memory | None:

@@ -198,9 +198,9 @@ def patient(asking: Asking, others: Others) -> Asking:
 
 
 def repairs_of(
-    asked: dict[str, Any], asking: Asking, others: Others, instructed: Instructed, tell: Callable[[str], None]
+    asked: dict[str, Any], asking: Asking, others: Others, instructed: Instructed, tell: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    """The repairs that are asked for (`RepairRequest`), as JSON: the last of `proposals`. tell: told in words what was found so far."""
+    """The repairs that are asked for (`RepairRequest`), as JSON: the last of `proposals`. tell: told those that were found so far."""
     check = make_stop_check(asking.is_over, asked["max_ms"], time.perf_counter())
     asker, trouble = _asker(asked["instruct"], asking.model, instructed, others, lambda: check() is not None)
     request = request_for(
@@ -214,7 +214,7 @@ def repairs_of(
     )
     found = Repairs((), (), {}, None)
     for found in proposals(request, most=asked["most"], encoding=asked["encoding"], max_ms=asked["max_ms"], cancel=asking.is_over):
-        tell(f"{len(found.found)} found")
+        tell(msgspec.to_builtins(replace(found, suspects=())))
     trouble = trouble or ("" if asker is None else asker.trouble)
     found = replace(found, suspects=(), not_asked=found.not_asked | ({"instruct": trouble} if trouble else {}))
     answer: dict[str, Any] = msgspec.to_builtins(found)

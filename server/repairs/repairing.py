@@ -30,6 +30,7 @@ from ..requests.request_ending import Ending, Spent, ended, logged_text, other
 from ..settings.settings import LiveSettings
 from .found import Found, FoundRepairs
 from .lines import Lines
+from .trial import Trial
 
 # A repair is for code that is wrong, and what is right is what its tests say.
 EVENT: Event = "tests_pass"
@@ -109,16 +110,27 @@ class RepairRequests:
         self.found = FoundRepairs()
 
     async def find(
-        self, asked: EditorRequest, tell: Callable[[str], None] = lambda _: None, choose: Callable[[Found], Awaitable[Found]] | None = None
+        self,
+        asked: EditorRequest,
+        tell: Callable[[str], None] = lambda _: None,
+        trial: Trial | None = None,
+        choose: Callable[[Found], Awaitable[Found]] | None = None,
     ) -> Found:
-        """The repairs, those that were found before or new ones. tell: told in words what was found so far. choose: which are shown of all.
+        """The repairs, those that were found before or new ones.
+
+        tell: told in words what was found so far. trial: the tests that are run meanwhile; when enough repairs pass, no more are looked
+        for. choose: which are shown of all.
 
         Raises NoRepairs where the model can't be asked, or was not in time. Raises Superseded where a later request for the document came.
         Cancellable.
         """
         began = time.perf_counter()
         before = self.found.of(asked.lines)
-        found = await self._new(asked, tell, began) if before is None else before
+        if before is not None and trial is not None:
+            trial.know(before)
+            if before.repairs.stopped_by is StopReason.CANCELLED and not trial.is_enough:
+                before = None
+        found = await self._new(asked, tell, trial, began) if before is None else before
         try:
             chosen = found if choose is None else await choose(found)
         except asyncio.CancelledError:
@@ -140,14 +152,14 @@ class RepairRequests:
             self.found.add(found)
         return found
 
-    async def _new(self, asked: EditorRequest, tell: Callable[[str], None], began: float) -> Found:
+    async def _new(self, asked: EditorRequest, tell: Callable[[str], None], trial: Trial | None, began: float) -> Found:
         max_ms = self._settings().repair_max_ms
         names: tuple[str, str] | None = None
         try:
             async with asyncio.timeout(max_ms / 1e3 + _GRACE_S):
                 names = self._names(asked, await self._loaded(max_ms))
                 left_ms = max(1.0, max_ms - (time.perf_counter() - began) * 1e3)
-                repairs = await self._latest(replace(asked, request=replace(asked.request, max_ms=left_ms)), tell)
+                repairs = await self._latest(replace(asked, request=replace(asked.request, max_ms=left_ms)), tell, trial)
                 registry, project = await self._calibrators.of(asked.root)
         except Superseded:
             self._ended(asked, Ending.SUPERSEDED, began, names)
@@ -196,25 +208,43 @@ class RepairRequests:
         async with asyncio.timeout(max_ms / 1e3):
             return await self._live.loaded()
 
-    async def _latest(self, asked: EditorRequest, tell: Callable[[str], None]) -> Repairs:
-        """What the model's process answers. An older request for the document raises Superseded."""
-        uri = asked.lines.uri
+    async def _latest(self, asked: EditorRequest, tell: Callable[[str], None], trial: Trial | None) -> Repairs:
+        """What the model's process answers; what it had found when enough of it passed the tests.
+
+        An older request for the document raises Superseded.
+        """
+        uri, sofar = asked.lines.uri, Repairs((), (), {}, StopReason.CANCELLED)
+
+        def told(found: Repairs) -> None:
+            nonlocal sofar
+            sofar = replace(found, stopped_by=StopReason.CANCELLED)
+            tell(f"{len(found.found)} found")
+            if trial is not None:
+                trial.offer(found.found)
+
         if (older := self._running.get(uri)) is not None:
             older.cancel()
-        mine = self._running[uri] = asyncio.create_task(self._ask(asked, tell))
+        mine = self._running[uri] = asyncio.create_task(self._ask(asked, told))
+        if trial is not None:
+            trial.when_enough(mine.cancel)
         try:
             return await mine
         except asyncio.CancelledError:
-            if self._running.get(uri) is mine:
-                raise
-            raise Superseded from None
+            if self._running.get(uri) is not mine:
+                raise Superseded from None
+            task = asyncio.current_task()
+            if trial is not None and trial.is_enough and task is not None and not task.cancelling():
+                return sofar
+            raise
         finally:
             if self._running.get(uri) is mine:
                 del self._running[uri]
 
-    async def _ask(self, asked: EditorRequest, tell: Callable[[str], None]) -> Repairs:
-        answer = await self._live.process.repair(asked.request, on_text=tell)
-        return _in_document(msgspec.convert(answer, Repairs), asked)
+    async def _ask(self, asked: EditorRequest, tell: Callable[[Repairs], None]) -> Repairs:
+        def read(answer: dict[str, Any]) -> Repairs:
+            return _in_document(msgspec.convert(answer, Repairs), asked)
+
+        return read(await self._live.process.repair(asked.request, on_found=lambda found: tell(read(found))))
 
     def _names(self, asked: EditorRequest, model: LoadedModel) -> tuple[str, str]:
         """The ids of the model and of its prompt."""

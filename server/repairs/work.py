@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from ...calibration.plain_number import plain
 from ...suggestion.positions import Position
 from ...suggestion.repair.parsing import PROSE, why_not_parsed
 from ...suggestion.repair.request import Repair
-from ...suggestion.repair.verified import Verification, Verified, is_more_wanted, with_lines
+from ...suggestion.repair.verified import Verified
 from ...suggestion.zones import is_prose
 from ..documents.documents import Document
 from ..documents.workspace import below_root, path_of
@@ -31,6 +31,7 @@ from .edits import actions_of, workspace_edit
 from .found import Found
 from .lines import Lines, found_again
 from .repairing import EditorRequest, NoRepairs, RepairRequests
+from .trial import Trial
 
 # How the reason begins why what there was no time for is not verified.
 TIME_UP = "the tests took over"
@@ -59,35 +60,26 @@ class RepairWork:
     verifications: Verifications
     outcomes: RepairOutcomes
 
-    async def with_tests(
-        self, found: Found, document: Document, tell: Callable[[str], None] = lambda _: None, passing: int | None = None
-    ) -> Found:
-        """The repairs with what the tests say of them, tried best first until so many pass, or the time is up (assay.repair.maxMs).
+    async def _trial(self, document: Document, tell: Callable[[str], None], passing: int | None) -> Trial | None:
+        """The tests of a request; None where none are to be run. They begin while repairs are still found, where the user allowed them."""
+        if not self.session.settings.repair_verify or await self.verifications.are_refused(document.uri):
+            return None
+        judge = partial(self.verifications.judge, document.uri, document.text)
+        begins = await self.verifications.may_run(document.uri)
+        return Trial(document.text, judge, self.session.settings.repair_candidates, passing, tell, begins=begins)
 
-        passing: as of `is_more_wanted`. Without consent the user is asked, and nothing waits for the answer. The first run of a suite goes
-        on when the time is up: the next request has its result.
+    async def _with_tests(self, found: Found, trial: Trial | None) -> Found:
+        """The repairs with what the tests say of them, tried best first until enough pass, or the time is up (assay.repair.maxMs).
+
+        Without consent the user is asked, and nothing waits for the answer. The first run of a suite goes on when the time is up: the next
+        request has its result.
         """
-        if not found.candidates or not self.session.settings.repair_verify or await self.verifications.are_refused(document.uri):
+        if trial is None or not found.candidates:
             return replace(found, not_verified="")  # what was to be said before the user said no
-        most, before = self.session.settings.repair_candidates, document.text
-        known = {name: said for name, said in found.verifications.items() if said.passed is not None}
-        judged = [(repair, known[repair.suggestion.id]) for repair in found.candidates if repair.suggestion.id in known]
-        left = [repair for repair in found.candidates if repair.suggestion.id not in known]
-        why = ""
-
-        def is_wanted(said: Sequence[Verification]) -> bool:
-            tell(f"tests: {len(known) + len(said)} of {len(found.candidates)} repairs tried")
-            return is_more_wanted([*known.values(), *said], most, passing)
-
-        if left and is_wanted(()):
-            max_ms = self.session.settings.repair_max_ms
-            texts = (with_lines(before, repair.suggestion) for repair in left)
-            said = await self.verifications.judged_within(max_ms / 1e3, document.uri, before, texts, is_wanted, asks="later")
-            if len(said) < len(left) and is_more_wanted([*known.values(), *said], most, passing):
-                why = f"{TIME_UP} {plain(max_ms / 1e3, 6)} s (assay.repair.maxMs)"
-            judged += zip(left, said, strict=False)
-            left = left[len(said) :]
-        return _with(found, Verified(tuple(judged), tuple(left), why), most)
+        seconds = self.session.settings.repair_max_ms / 1e3
+        trial.know(found)
+        verified = await trial.of_all(found.candidates, seconds, f"{TIME_UP} {plain(seconds, 6)} s (assay.repair.maxMs)")
+        return _with(found, verified, self.session.settings.repair_candidates)
 
     def why_none(self, document: Document | None) -> str:
         """Why nothing in a document is repaired, in a sentence; empty where something may be. Looks at no text."""
@@ -131,17 +123,24 @@ class RepairWork:
             assert document is not None
             if why := self.why_unchecked(document, asked.lines):
                 raise NoRepairs(why)
-            found = await self.requests.find(asked, tell, partial(self._verified, document, tell, passing) if verify else None)
-            if self._is_of(found, document):
+            trial = await self._trial(document, tell, passing) if verify else None
+            if not self._is_at(asked.lines, document):
+                continue
+            try:
+                found = await self.requests.find(asked, tell, trial, partial(self._verified, document, trial) if verify else None)
+            finally:
+                if trial is not None:
+                    trial.close()
+            if self._is_at(found.lines, document):
                 return found
         raise NoRepairs("The text changes faster than repairs are found. Ask for them again when you have stopped typing.")
 
-    async def _verified(self, document: Document, tell: Callable[[str], None], passing: int | None, found: Found) -> Found:
-        return await self.with_tests(found, document, tell, passing) if self._is_of(found, document) else found
+    async def _verified(self, document: Document, trial: Trial | None, found: Found) -> Found:
+        return await self._with_tests(found, trial) if self._is_at(found.lines, document) else found
 
-    def _is_of(self, found: Found, document: Document) -> bool:
-        """Whether a document is what it was when that was found. One that was closed and opened again counts its versions anew."""
-        return self.session.documents.get(found.lines.uri) is document and document.version == found.lines.version
+    def _is_at(self, lines: Lines, document: Document) -> bool:
+        """Whether a document is what it was when it had these lines. One that was closed and opened again counts its versions anew."""
+        return self.session.documents.get(lines.uri) is document and document.version == lines.version
 
     def asked_for(self, lines: Lines) -> EditorRequest:
         """What is asked for lines, of the text as it is now. Raises NoRepairs."""

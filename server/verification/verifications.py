@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -172,25 +172,15 @@ class Verifications:
                 process, file = place
                 yield await process.judge(file, before, text)
 
-    async def judged_within(
-        self,
-        seconds: float,
-        uri: str,
-        before: str,
-        texts: Iterable[str],
-        is_more_wanted: Callable[[Sequence[Verification]], bool],
-        *,
-        asks: Asks,
-    ) -> list[Verification]:
-        """The same of the texts from the first on, until no more are wanted or the time is up. What runs then goes on."""
-        said: list[Verification] = []
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds), aclosing(self.judged(uri, before, texts, asks=asks)) as judged:
-                async for verification in judged:
-                    said += [verification]
-                    if not is_more_wanted(said):
-                        break
+    async def judge(self, uri: str, before: str, text: str) -> Verification:
+        """The same of one text. Without consent the user is asked, and nothing waits for the answer."""
+        (said,) = [each async for each in self.judged(uri, before, [text], asks="later")]
         return said
+
+    async def may_run(self, uri: str) -> bool:
+        """Whether the user has allowed the tests that a document belongs to. Asks nobody."""
+        root = root_of(uri, self._roots())
+        return root is not None and await self.consent.is_given(root)
 
     async def are_refused(self, uri: str) -> bool:
         """Whether the user does not want the tests run that a document belongs to."""

@@ -19,6 +19,7 @@ from ...calibration.fitting.shrinkage import Level
 from ...calibration.measures.agreement import Drawn
 from ...calibration.registry import Purpose, Registry, choose, explain_choice
 from ...calibration.samples import Event
+from ...inference.model import StopReason
 from .request import Repairs, Request
 from .sources.registry import SOURCES, Source
 
@@ -89,7 +90,8 @@ def with_confidence(
 def _why_not(repairs: Repairs) -> str:
     """Why no calibrator says how likely these repairs are to be right; empty where one may."""
     if repairs.stopped_by is not None:
-        return "not every source was asked, as calibrators need it: the time was up"
+        why = "the time was up" if repairs.stopped_by is StopReason.TIME else "enough pass the tests"
+        return f"not every source was asked, as calibrators need it: {why}"
     if not repairs.parses:
         return "calibrators of repairs are fitted on files that parse"
     if repairs.lines > 1:

@@ -110,9 +110,9 @@ class Verified:
 
     def in_order_of(self, repairs: Sequence[Repair]) -> Verified:
         """The same of these repairs, which are the same with other numbers, in their order."""
-        said = {_key(repair): verification for repair, verification in self.judged}
-        judged = tuple((repair, said[_key(repair)]) for repair in repairs if _key(repair) in said)
-        return replace(self, judged=judged, left=tuple(repair for repair in repairs if _key(repair) not in said))
+        said = {key_of(repair): verification for repair, verification in self.judged}
+        judged = tuple((repair, said[key_of(repair)]) for repair in repairs if key_of(repair) in said)
+        return replace(self, judged=judged, left=tuple(repair for repair in repairs if key_of(repair) not in said))
 
     def shown(self, most: int) -> tuple[tuple[Repair, Verification], ...]:
         """The first of what is kept; where that is less, with those that were not judged."""
@@ -151,8 +151,8 @@ def verified(
             stopped = judging.result()
         finally:
             trial.end()
-    judged = tuple((repair, trial.said[_key(repair)]) for repair in last if _key(repair) in trial.said)
-    return Verified(judged, tuple(repair for repair in last if _key(repair) not in trial.said), _NOT_RUN[stopped] if stopped else "")
+    judged = tuple((repair, trial.said[key_of(repair)]) for repair in last if key_of(repair) in trial.said)
+    return Verified(judged, tuple(repair for repair in last if key_of(repair) not in trial.said), _NOT_RUN[stopped] if stopped else "")
 
 
 class _Trial:
@@ -191,15 +191,15 @@ class _Trial:
             if self._left_s <= 0:
                 return StopReason.TIME
             begun = time.perf_counter()
-            self.said[_key(repair)] = self._judge(with_lines(self._text, repair.suggestion))
+            self.said[key_of(repair)] = self._judge(with_lines(self._text, repair.suggestion))
             self._left_s -= time.perf_counter() - begun
         return None
 
     def _next(self) -> Repair | None:
-        return next((repair for repair in self._repairs if _key(repair) not in self.said), None)
+        return next((repair for repair in self._repairs if key_of(repair) not in self.said), None)
 
 
-def _key(repair: Repair) -> tuple[int, int, str]:
+def key_of(repair: Repair) -> tuple[int, int, str]:
     """What is the same of a repair each time that it is found."""
     place = repair.suggestion.range
     return place.start.line, place.end.line, repair.suggestion.text

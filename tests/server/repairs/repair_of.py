@@ -13,4 +13,4 @@ OLD = "a < b"
 def repair_of(name: str, text: str = "a <= b") -> Repair:
     """A repair whose suggestion has this id."""
     place = Range(Position(0, 0), Position(0, len(OLD)))
-    return Repair(Suggestion(name, text, place, "repair", uncalibrated("tests_pass", ""), {}, {}), OLD, (), (), False)
+    return Repair(Suggestion(name, text, place, "repair", uncalibrated("tests_pass", ""), {"rank": 1.0}, {}), OLD, (), (), False)

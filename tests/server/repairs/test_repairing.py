@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,15 +17,18 @@ from assay.calibration.confidence import uncalibrated
 from assay.calibration.log.events import Event, RequestEnded, ShowingEnded, ShowingSeen
 from assay.calibration.trust import TRUSTED
 from assay.inference.completion.settings import Settings
+from assay.inference.model import Fingerprint, StopReason
 from assay.inference.opening import ModelChoice
 from assay.server.confidence.calibrators import Calibrators
 from assay.server.documents.documents import Change, Document, Documents
 from assay.server.model.live import LiveModel
+from assay.server.model.process import LoadedModel
 from assay.server.model.request import RepairRequest
 from assay.server.repairs.edits import text_edit, workspace_edit
 from assay.server.repairs.found import Found
 from assay.server.repairs.lines import Lines, found_again, lines_at, lines_in
 from assay.server.repairs.repairing import EditorRequest, RepairRequests
+from assay.server.repairs.trial import Trial
 from assay.server.settings.settings import DEFAULTS
 from assay.server.tracking.outcome_tracker import OutcomeTracker
 from assay.suggestion.positions import Encoding, Position, Range, column_at
@@ -96,6 +103,46 @@ async def test_repairs_are_logged_again_only_where_others_are_shown() -> None:
     assert editor.requests[1:] == [("produced", "r12", ["r1", "r2"])]
     editor.tracker.repairs.reported("shown", "r1")
     assert [showing for showing, event in editor.events if isinstance(event, ShowingSeen)] == ["r1"], "it was seen once"
+    editor.tracker.close()
+
+
+class Process:
+    """A model's process that has found some repairs and looks for more. cancelled: whether it was told to stop."""
+
+    def __init__(self, found: Repairs) -> None:
+        self.cancelled = False
+        self._found = found
+
+    async def repair(self, _: RepairRequest, *, on_found: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        on_found(msgspec.to_builtins(self._found))
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        raise AssertionError
+
+
+async def _passes(_: str) -> Verification:
+    return Verification(True, 1, 0.1)
+
+
+async def test_no_more_repairs_are_looked_for_when_enough_pass_the_tests_and_what_was_found_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    editor, found = Editor(), Repairs(CANDIDATES[:2], (), {}, None)
+    editor.repairs.found.clear()
+    process = Process(found)
+    fingerprint = Fingerprint("tiny", "llama", 1, "F16", "0" * 64, "1" * 64, "llama.cpp")
+    loaded = LoadedModel(fingerprint, "psm", 512, heals=True, files=False, size="small", memory="", load_ms=1.0)
+    monkeypatch.setattr(editor.repairs, "_live", SimpleNamespace(process=process))
+    monkeypatch.setattr(editor.repairs, "_loaded", lambda _: asyncio.sleep(0, loaded))
+    trial = Trial(editor.document.text, _passes, 5, 1, lambda _: None, begins=True)
+    given = await editor.repairs.find(editor.asked, trial=trial)
+    assert process.cancelled
+    assert [repair.suggestion.id for repair in given.candidates] == ["r1", "r2"]
+    assert given.repairs.stopped_by is StopReason.CANCELLED
+    assert editor.repairs.found.of(editor.asked.lines) is not None
     editor.tracker.close()
 
 
