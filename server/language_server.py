@@ -42,7 +42,7 @@ from .model.read_projects import EditedFiles, ReadProjects
 from .model.request import GenerationRequest
 from .protocol.pygls_protocol import Protocol, converter
 from .repairs.code_actions import KINDS, CodeActions
-from .repairs.commands import REPAIRS, SURPRISE, RepairCommands
+from .repairs.commands import REPAIR_TESTS, REPAIRS, SURPRISE, RepairCommands
 from .repairs.repairing import RepairRequests
 from .repairs.work import CHOOSE, REPAIR, RepairWork
 from .requests.request_ending import RequestCounts
@@ -197,6 +197,7 @@ class AssayServer(LanguageServer):
             commands.FORBID_TESTS: runs.forbid,
             REPAIR: repairs.repair,
             CHOOSE: repairs.choose,
+            REPAIR_TESTS: repairs.repair_tests,
         }.items():
             self.command(name)(partial(handler))
 

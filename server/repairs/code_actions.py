@@ -52,7 +52,7 @@ class CodeActions:
         found = await self.work.repair_for(lines, data.get("id"))
         if found is not None:
             repair, now = found
-            action.edit = self.work.edit(repair, now)
+            action.edit = self.work.edit([repair], now)
         return action
 
     def _offered(

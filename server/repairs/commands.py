@@ -23,6 +23,7 @@ from ..protocol.pygls_protocol import fields_of, request_failed, structured, tok
 from ..session import Session
 from ..user_messages import show
 from .edits import text_edit
+from .failing_tests import mended
 from .found import Found
 from .lines import MAX_CHARACTERS, MAX_LINES, Lines, found_again, lines_at, lines_in
 from .repairing import NoRepairs
@@ -30,6 +31,7 @@ from .work import CHANGED, CHOOSE, REPAIR, RepairWork
 
 REPAIRS = "assay/repairs"
 SURPRISE = "assay/surprise"
+REPAIR_TESTS = "assay.repairTests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class RepairCommands:
         """
         lines = _argument(arguments, REPAIR)
         found = await self.work.repair_for(lines, arguments[0].get("id"))
-        return found is not None and await self._put_in(*found)
+        return found is not None and await self._put_in([found[0]], found[1])
 
     async def choose(self, *arguments: Any) -> bool:
         """`assay.chooseRepair` {uri, version, range, lines}: have the user choose a repair, and put it in. Whether one was put in.
@@ -100,16 +102,37 @@ class RepairCommands:
         if chosen is None:
             outcomes.reported("rejected", first)
             return False
-        return await self._put_in(chosen, found.lines)
+        return await self._put_in([chosen], found.lines)
 
-    async def _put_in(self, repair: Repair, lines: Lines) -> bool:
-        """Have the client make a repair's edit. Where the text has changed, nothing is made, and the user is told."""
+    async def repair_tests(self, *arguments: Any) -> bool:
+        """`assay.repairTests` {uri}: repair the tests that fail and run a document's file, as far as that goes, in one edit.
+
+        Whether one was made. Raises JsonRpcInvalidParams.
+        """
+        asked = arguments[0] if len(arguments) == 1 else None
+        uri = asked.get("uri") if isinstance(asked, dict) else None
+        document = self.session.documents.get(uri) if isinstance(uri, str) else None
+        if document is None:
+            raise JsonRpcInvalidParams(f'{REPAIR_TESTS}: the one argument is an object with the "uri" of an open document')
+        try:
+            async with cancellable_progress(self.editor, "repair", "running the tests of this file") as tell:
+                found = await mended(self.work, document, tell)
+        except NoRepairs as error:
+            show(self.editor, f"No repair: {error}")
+            return False
+        if not await self._put_in(found.repairs, found.lines):
+            return False
+        show(self.editor, found.title)
+        return True
+
+    async def _put_in(self, repairs: Sequence[Repair], lines: Lines) -> bool:
+        """Have the client make the edit of repairs. Where the text has changed, nothing is made, and the user is told."""
         document = self.session.documents.get(lines.uri)
         # A document that was closed and opened again counts its versions anew.
         if document is None or document.version != lines.version or found_again(document, lines) != lines:
             show(self.editor, CHANGED)
             return False
-        edit = types.ApplyWorkspaceEditParams(self.work.edit(repair, lines), "Assay: repair")
+        edit = types.ApplyWorkspaceEditParams(self.work.edit(repairs, lines), "Assay: repair")
         answer = await self.editor.workspace_apply_edit_async(edit)
         if not answer.applied:
             show(self.editor, f"The editor did not make the edit: {answer.failure_reason or 'it does not say why'}.")

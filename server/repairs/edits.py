@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -36,15 +37,20 @@ def actions_of(capabilities: types.ClientCapabilities) -> ActionsOf:
     )
 
 
-def workspace_edit(repair: Repair, lines: Lines, encoding: Encoding, *, versioned: bool) -> types.WorkspaceEdit:
-    """The edit that makes a repair. versioned: for a client that compares the document's version, and refuses the edit where it differs."""
-    place, text = text_edit(repair, encoding)
-    start, end = (types.Position(at.line, at.character) for at in (place.start, place.end))
-    edit = types.TextEdit(types.Range(start, end), text)
+def workspace_edit(repairs: Sequence[Repair], lines: Lines, encoding: Encoding, *, versioned: bool) -> types.WorkspaceEdit:
+    """The edit that makes repairs of different lines of a document.
+
+    lines: any of the document. versioned: for a client that compares the document's version, and refuses the edit where it differs.
+    """
+    edits = [types.TextEdit(types.Range(*_ends(place)), text) for place, text in (text_edit(repair, encoding) for repair in repairs)]
     if not versioned:
-        return types.WorkspaceEdit(changes={lines.uri: [edit]})
+        return types.WorkspaceEdit(changes={lines.uri: edits})
     document = types.OptionalVersionedTextDocumentIdentifier(uri=lines.uri, version=lines.version)
-    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, [edit])])
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, edits)])
+
+
+def _ends(place: Range) -> tuple[types.Position, types.Position]:
+    return types.Position(place.start.line, place.start.character), types.Position(place.end.line, place.end.character)
 
 
 def text_edit(repair: Repair, encoding: Encoding) -> tuple[Range, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -174,11 +174,12 @@ class RepairWork:
         root, file = session.root_of(document), path_of(document.uri)
         return EditorRequest(now, request, settings.repair_candidates, above, document.line_count, root, file)
 
-    def edit(self, repair: Repair, lines: Lines) -> types.WorkspaceEdit:
-        """The edit that makes a repair, for a client that will make it."""
-        self.outcomes.expect(repair.suggestion.id)
+    def edit(self, repairs: Sequence[Repair], lines: Lines) -> types.WorkspaceEdit:
+        """The edit that makes repairs of a document, for a client that will make it. lines: any of it, as they are now."""
+        for repair in repairs:
+            self.outcomes.expect(repair.suggestion.id)
         versioned = actions_of(self.editor.client_capabilities).versioned
-        return workspace_edit(repair, lines, self.session.documents.encoding, versioned=versioned)
+        return workspace_edit(repairs, lines, self.session.documents.encoding, versioned=versioned)
 
     async def repair_for(self, lines: Lines, suggestion_id: str | None) -> tuple[Repair, Lines] | None:
         """The repair of an id, or the best one, and the lines as they are now; None where there is none: then the user was told why."""

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ...suggestion.repair.project_tests import Fault
 from ...suggestion.repair.verified import Verification
 from ..background_tasks import BackgroundTasks
 from ..documents.workspace import Roots, path_of, root_of
@@ -51,6 +52,11 @@ class ProjectProcess:
         """What the tests that touch some lines (from 1) say of the text that stands there."""
         return await self._verification({"op": "run", "file": str(file), "text": text, "first": lines.start, "end": lines.stop})
 
+    async def faults(self, file: Path, text: str, most_lines: int) -> list[Fault] | Verification:
+        """The tests of a file that fail, with where that may be; or why they are not known."""
+        said = await self._answered({"op": "faults", "file": str(file), "text": text, "most_lines": most_lines})
+        return said if isinstance(said, Verification) else [Fault(**each) for each in said]
+
     async def refresh(self) -> None:
         """Measure anew where files have changed; nothing where no process runs."""
         if self.pid is not None and not self._turn.locked():
@@ -62,10 +68,15 @@ class ProjectProcess:
         await self._end()
 
     async def _verification(self, message: dict[str, Any]) -> Verification:
+        said = await self._answered(message)
+        return said if isinstance(said, Verification) else _from_json(said)
+
+    async def _answered(self, message: dict[str, Any]) -> Any:
+        """What the process answers; a verification that says why there is no answer."""
         # The answer is waited for also where nobody wants it any more: the next one must not be taken for it.
         return await asyncio.shield(asyncio.ensure_future(self._in_turn(message)))
 
-    async def _in_turn(self, message: dict[str, Any]) -> Verification:
+    async def _in_turn(self, message: dict[str, Any]) -> Any:
         async with self._turn:
             if self._closed:
                 return _unknown("no tests of this project are run any more")
@@ -85,7 +96,7 @@ class ProjectProcess:
                 self._idle = asyncio.get_running_loop().call_later(_IDLE_S, lambda: asyncio.ensure_future(self._end()))
         if "error" in answer:
             return _unknown(answer["error"])
-        return _unknown("") if answer["ok"] is None else _from_json(answer["ok"])
+        return _unknown("") if answer["ok"] is None else answer["ok"]
 
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         child = await self._started()
@@ -199,6 +210,15 @@ class Verifications:
             return Verification(None, 0, 0.0, why=place)
         process, file = place
         return await process.run(file, text, lines)
+
+    async def faults(self, uri: str, text: str, most_lines: int) -> list[Fault] | str:
+        """The tests of a document that fail, with where that may be; or why they are not known. The user has asked for it."""
+        place = await self._place(uri, "now")
+        if isinstance(place, str):
+            return place
+        process, file = place
+        said = await process.faults(file, text, most_lines)
+        return said.why if isinstance(said, Verification) else said
 
     async def forbid(self, root: Path) -> bool:
         """The user takes consent back. Gives whether that is remembered."""

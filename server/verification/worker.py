@@ -4,8 +4,9 @@ It keeps a copy of the project with what the tests say of it. The copy is made a
 that, files are looked at when something is asked: events do not come from every drive, and nobody needs the copy before. The end of stdin
 (the server is gone) ends this process, in the middle of a run, too; a jail ends with it.
 
-Requests: {"id", "op": "judge", "file", "before", "text"}, {"id", "op": "run", "file", "text", "first", "end"}, {"id", "op": "refresh"}.
-Results: {"id", "ok": a verification, or null} or {"id", "error": a sentence}. Before one may come {"id", "note": a sentence}.
+Requests: {"id", "op": "judge", "file", "before", "text"}, {"id", "op": "run", "file", "text", "first", "end"}, {"id", "op": "refresh"},
+{"id", "op": "faults", "file", "text", "most_lines"}. Results: {"id", "ok": a verification, a list of faults, or null} or {"id", "error": a
+sentence}. Before one may come {"id", "note": a sentence}.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from ...suggestion.repair.project_tests import NoTests, ProjectTests, default_cache, in_place_of
+from ...suggestion.repair.project_tests import Fault, NoTests, ProjectTests, default_cache, in_place_of
 from ...suggestion.repair.verified import Judge, Verification
 from ..model.ipc import frame, read_frame, take_stdio
 
@@ -54,6 +56,10 @@ class CurrentTests:
     def run(self, file: Path, text: str, lines: range) -> Verification:
         """What the tests that touch some lines say of the text that stands there. Raises NoTests."""
         return self._current(file, text).run(file, text, lines)
+
+    def faults(self, file: Path, text: str, most_lines: int) -> list[Fault]:
+        """The tests of a file that fail, with where that may be. Raises NoTests."""
+        return self._current(file, text).faults(file, text, most_lines)
 
     def refresh(self) -> None:
         """Measure anew, if a file has changed. Raises NoTests."""
@@ -122,12 +128,14 @@ def main() -> None:
         tests.close()
 
 
-def _result(tests: CurrentTests, request: dict[str, Any]) -> dict[str, Any] | None:
+def _result(tests: CurrentTests, request: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]] | None:
     match request["op"]:
         case "judge":
             return tests.judge(Path(request["file"]), request["before"], request["text"]).as_json()
         case "run":
             return tests.run(Path(request["file"]), request["text"], range(request["first"], request["end"])).as_json()
+        case "faults":
+            return [asdict(each) for each in tests.faults(Path(request["file"]), request["text"], request["most_lines"])]
         case "refresh":
             tests.refresh()
             return None

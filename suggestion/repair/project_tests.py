@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -105,6 +105,28 @@ def _told(compare: Callable[[], Comparison]) -> Verification:
         return Verification(None, 0, 0.0, why=str(error))
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A test that fails, what it says, and the lines (from 1) of the function of a file that may be why."""
+
+    test: str
+    why: str
+    first: int
+    last: int
+
+
+def _function_at(text: str, line: int, most: int) -> tuple[int, int]:
+    """The first and last line of the innermost function with a line, at most so many of them; the line alone outside of functions."""
+    from ...analysis.python.statements import parse_statements
+
+    around = [each for each in parse_statements(text).functions if each.first_line <= line <= each.last_line]
+    first, last = (around[-1].first_line, around[-1].last_line) if around else (line, line)
+    if last - first >= most:
+        first = max(first, line - most // 2)
+        last = min(last, first + most - 1)
+    return first, last
+
+
 class ProjectTests(AbstractContextManager["ProjectTests"]):
     """The tests of a project, as they are when this is made.
 
@@ -192,6 +214,25 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
 
         comparisons = Comparisons(self._oracle, self._inside(file), text)
         return _told(lambda: comparisons.of_lines(lines))
+
+    def faults(self, file: Path, text: str, most_lines: int) -> list[Fault]:
+        """The failing tests that run a file, each with the function that is most suspicious. Raises NoTests, and where text isn't saved."""
+        from ...analysis.oracle.comparison import Comparisons
+        from ...analysis.oracle.sources import NotJudged, as_source
+
+        try:
+            name, lines = self._inside(file), self.lines_of(self._inside(file))
+        except NotJudged as error:
+            raise NoTests(str(error)) from None
+        if as_source(text) != "\n".join(lines):
+            raise NoTests("the file has changes that are not saved: save it, for its tests run on what is saved")
+        said = Comparisons(self._oracle, name, text).of_lines(range(1, len(lines) + 1))
+        found = []
+        for test in (each for each in said.tests if each.failed and each.fails):
+            line = next((each.line for each in self.suspects([test.test]) if each.file == name), None)
+            if line is not None:
+                found.append(Fault(test.test, test.why, *_function_at(text, line, most_lines)))
+        return found
 
     def failing(self) -> list[str]:
         """The tests that fail each time. After `measure`."""

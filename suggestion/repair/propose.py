@@ -60,7 +60,9 @@ def proposals(
     """As `propose`, but first what there is so far, several times a second: the last one is what `propose` gives."""
     check = make_stop_check(cancel, max_ms, time.perf_counter())
     request = replace(request, asking=replace(request.asking, is_over=lambda: check() is not None))
-    request = _with_suspects(request)
+    is_block = request.end - request.first > 1
+    if not is_block:
+        request = _with_suspects(request)
     why = why_none(request.lines, request.first, request.end, request.language)
     parsing = None if why else parsing_of(request.lines, request.first, request.end, request.language)
     if parsing is None:
@@ -73,9 +75,12 @@ def proposals(
         found = gathering.repairs(most, order, event, encoding)
         return Repairs(found, request.suspects, dict(not_asked), stopped_by, request.end - request.first, parsing.parses)
 
-    for source in sources:
+    # An answer in chat is about all lines of a block, and is there before the model has looked at each of them.
+    for source in sorted(sources, key=lambda each: each.name != "instruct") if is_block else sources:
         if check() is not None:
             break
+        if is_block and source.name != "instruct" and not request.asked:
+            request = gathering.request = _with_suspects(request)
         if why := source.why_not(request):
             not_asked[source.name] = why
             continue

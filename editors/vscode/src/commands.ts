@@ -13,7 +13,7 @@ import { recalibrate } from './recalibrate';
 import type { RepairList } from './repairs';
 import type { Screen } from './screen';
 import type { SurpriseMarks } from './surprise';
-import { forbidTests, runTests } from './tests';
+import { forbidTests, repairTests, runTests } from './tests';
 
 export interface Parts {
   readonly connection: Connection;
@@ -60,6 +60,10 @@ export function registerCommands({ connection, screen, panel, repairs, surprise,
     showSurprise: () => surprise.show(),
     testHere: () => runTests(connection, true),
     testAccepted: () => runTests(connection, false),
+    repairTestsHere: () => {
+      leaveText();
+      return repairTests(connection);
+    },
     forbidTestsHere: () => forbidTests(connection),
     recalibrateNow: async () => {
       const words = await recalibrate(connection);

@@ -77,6 +77,30 @@ async def test_with_consent_repairs_that_tests_refuse_go_and_others_say_what_the
         await client.leave()
 
 
+TWO_BUGS = f"{CLAMP}\n\ndef total(values):\n    result = 0\n    for value in values:\n        result -= value\n    return result\n"
+TWO_BUGS_TESTS = f"{CLAMP_TESTS}\n\ndef test_total():\n    from clamp import total\n\n    assert total([1, 2]) == 3\n"
+
+
+@pytest.mark.slow
+async def test_all_failing_tests_of_a_file_are_repaired_in_one_edit(project: Path, bare_python: Path) -> None:
+    isolated()
+    write(project, {"clamp.py": TWO_BUGS, "test_clamp.py": TWO_BUGS_TESTS})
+    remember(project, trusted=True, about=TESTS)
+    uri = (project / "clamp.py").as_uri()
+    options = {"memory": "file", "repair.maxMs": 60_000, "tests.python": str(bare_python)}
+    async with started(EMBEDDED, TWO_BUGS, uri=uri, root=project, options=options) as client:
+        client.replies["workspace/applyEdit"] = {"applied": True}
+        command = {"command": "assay.repairTests", "arguments": [{"uri": uri}]}
+        assert await client.answer(client.ask("workspace/executeCommand", command), SLOW_S) is True
+        (asked,) = [request for request in client.requests if request["method"] == "workspace/applyEdit"]
+        assert len(asked["params"]["edit"]["changes"][uri]) == 2
+        assert "Assay: 3 of 3 failing tests mended: ✔ 4 tests pass (" in told(client)
+        client.change(uri, 2, {"range": span(0, 0, 0, 0), "text": "\n"})
+        assert await client.answer(client.ask("workspace/executeCommand", command), SLOW_S) is False
+        assert "No repair: the file has changes that are not saved" in told(client)
+        await client.leave()
+
+
 @pytest.mark.slow
 async def test_the_best_repair_that_passes_is_put_in_though_all_shown_fail(project: Path, bare_python: Path, tmp_path: Path) -> None:
     isolated()

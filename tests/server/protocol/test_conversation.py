@@ -30,6 +30,7 @@ async def test_a_whole_conversation(answering_gguf: Path) -> None:
             "assay.pause",
             "assay.rejected",
             "assay.repair",
+            "assay.repairTests",
             "assay.runTests",
             "assay.setDial",
             "assay.shown",

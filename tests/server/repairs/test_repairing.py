@@ -197,11 +197,11 @@ def test_the_edit_makes_the_repaired_text(above: list[str], old: list[str], new:
 
 def test_it_is_for_the_version_that_it_was_made_for_where_the_client_looks_at_versions() -> None:
     made, lines = repair(["a < b"], ["a <= b"], 3, "utf-16", "\n"), Lines("file:///a.py", 7, 3, 4, "")
-    versioned = workspace_edit(made, lines, "utf-16", versioned=True)
+    versioned = workspace_edit([made], lines, "utf-16", versioned=True)
     assert versioned.document_changes is not None
     (change,) = versioned.document_changes
     assert (change.text_document.version, change.edits[0].new_text) == (7, "=")  # type: ignore[union-attr]
-    assert list(workspace_edit(made, lines, "utf-16", versioned=False).changes or {}) == ["file:///a.py"]
+    assert list(workspace_edit([made], lines, "utf-16", versioned=False).changes or {}) == ["file:///a.py"]
 
 
 ALL = {name: repair_of(name) for name in ("passes", "unknown", "refused", "part", "untried")}

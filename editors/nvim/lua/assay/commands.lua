@@ -271,13 +271,16 @@ local function repair(_, range)
 end
 
 --- Run the tests that touch the lines that a command was given, or else the cursor's; or those that touch what was accepted last.
----@param which? 'accepted'|'forbid'
+--- Or repair the file where tests fail that run it.
+---@param which? 'accepted'|'forbid'|'repair'
 ---@param range? { [1]: integer, [2]: integer } from 1
 local function tests(which, range)
   if running() then
     local uri = vim.uri_from_bufnr(0)
     if which == 'forbid' then
       client.execute('assay.forbidTests', { uri = uri }, 0)
+    elseif which == 'repair' then
+      client.execute('assay.repairTests', { uri = uri }, 0)
     elseif which == 'accepted' then
       client.execute('assay.runTests', { uri = uri }, 0)
     else
@@ -328,7 +331,7 @@ M.COMMANDS = {
   recalibrate = { run = recalibrate },
   repair = { run = repair },
   surprise = { run = surprise },
-  tests = { run = tests, arguments = { 'accepted', 'forbid' } },
+  tests = { run = tests, arguments = { 'accepted', 'forbid', 'repair' } },
   restart = {
     run = function()
       if config.ready then
