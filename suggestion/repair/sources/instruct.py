@@ -1,7 +1,8 @@
 """An instruct model is shown the function around the lines, and what a failing test says, and writes the function anew.
 
 Small models keep to that form: of ten answers of a 0.5B model that was asked for lines between marks none could be read. Only the
-difference at the lines is kept.
+difference at the lines is kept, so the answer begins with the code above them, and ends where the code below them begins: a model that
+goes on from a given beginning writes two lines, not forty.
 The model is the editor's own, where it has a chat template, or the one that is named for it. It is told of the test as in Gu et al.
 (arXiv 2402.19475, appendix B.2), and where the bug is.
 """
@@ -50,31 +51,40 @@ def candidates(request: Request) -> Iterator[Candidate]:
     asker, (first, end) = request.asker, function_at(request.lines, request.first, request.end)
     if asker is None:
         return
-    messages = messages_of(request)
+    messages, below = messages_of(request), code_below(request, first, end)
+    stop = [] if below is None else [f"\n{request.lines[below]}\n"]
     most = min(sum(len(line) + 1 for line in request.lines[first:end]) // _CHARACTERS + _MORE_TOKENS, _MAX_TOKENS)
     for temperature, count in ((0.0, 1), (request.temperature, request.draws)):
         if not count or request.asking.is_over():
             return
         try:
-            answers = asker.say(messages, n=count, temperature=temperature, seed=request.seed, max_tokens=most)
+            answers = asker.say(messages, n=count, temperature=temperature, seed=request.seed, max_tokens=most, stop=stop)
         except ContextTooLong:
             return
         for said in answers:
-            new = lines_of(said.text, request.lines[first], whole=said.stopped_by is StopReason.END)
+            rest = () if below is None else request.lines[below:end]
+            new = lines_of(said.text, request.lines[first], rest, whole=said.stopped_by is StopReason.END)
             change = None if new is None else difference(request, first, end, new)
             if change is not None:
                 yield Candidate(change, "instruct", is_drawn=True)
 
 
 def messages_of(request: Request) -> tuple[Message, ...]:
-    """What the model is asked."""
+    """What the model is asked, and the beginning of its answer: the code above the lines, without the last newline."""
     first, end = function_at(request.lines, request.first, request.end)
-    return _prompt().render(
+    asked = _prompt().render(
         language=request.language,
         code="\n".join(request.lines[first:end]),
         wrong="\n".join(request.lines[request.first : request.end]),
         failure=told(request.failure),
     )
+    return *asked, Message("assistant", "\n".join([f"```{request.language}", *request.lines[first : request.first]]))
+
+
+def code_below(request: Request, first: int, end: int) -> int | None:
+    """The first line of code behind those of a request that stands once in lines[first:end]; None where there is none."""
+    lines = request.lines
+    return next((at for at in range(request.end, end) if _is_code(lines[at]) and lines[first:end].count(lines[at]) == 1), None)
 
 
 def told(failure: Failure | None) -> str:
@@ -114,13 +124,16 @@ def _is_code(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith(_COMMENTS)
 
 
-def lines_of(answer: str, wanted: str, *, whole: bool) -> list[str] | None:
+def lines_of(answer: str, wanted: str, rest: Sequence[str] = (), *, whole: bool) -> list[str] | None:
     """The lines of the last block of an answer, indented as a line that they begin with; None where there is none.
 
-    whole: whether the answer ended by itself, so that a block which is not closed is no part of one.
+    rest: what follows where the block is not closed. whole: whether the answer ended by itself or before these, so that a block which is
+    not closed is no part of one.
     """
-    blocks = _FENCED.findall(answer) or (_OPENED.findall(answer) if whole else [])
-    lines = [line.rstrip() for line in str(blocks[-1] if blocks else "").split("\n")]
+    blocks, more = _FENCED.findall(answer), ""
+    if not blocks and whole:
+        blocks, more = _OPENED.findall(answer), "".join(f"\n{line}" for line in rest)
+    lines = [line.rstrip() for line in str(blocks[-1] + more if blocks else "").split("\n")]
     while lines and not lines[0]:
         del lines[0]
     while lines and not lines[-1]:

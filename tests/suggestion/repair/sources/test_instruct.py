@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tiny_gguf import scripted
 from tiny_models import OpenTiny
 
+from assay.inference.asking.asker import Message, Said
 from assay.inference.asking.chat import ChatAsker
+from assay.inference.asking.text import TextAsker
 from assay.inference.completion.mending import mending_prompt
 from assay.inference.completion.prompt import prompt_at
 from assay.inference.completion.settings import Settings
 from assay.inference.llamacpp.model import LlamaModel
+from assay.inference.model import StopReason
 from assay.inference.stopping.stop import LINE
 from assay.suggestion.cursor import Cursor
 from assay.suggestion.repair.asking import Asking
@@ -44,9 +49,45 @@ def test_what_a_model_makes_of_the_function_is_cut_to_the_lines(tiny: LlamaModel
         "[ERROR]\nassert [1] == 1\n",
     ):
         assert part in said
-    _, user = instruct.messages_of(Request(Asking(tiny), LINES, 4, 5))
+    _, user, begun = instruct.messages_of(Request(Asking(tiny), LINES, 4, 5))
+    assert begun == Message("assistant", "```plaintext\ndef first(items):\n    for item in items:")
     assert "fails hidden tests" in user.text
     assert instruct.why_not(Request(Asking(tiny), LINES, 4, 5)) == "the model is not asked in chat, and no instruct model was named"
+
+
+class Continuing(TextAsker):
+    """Goes on from the beginning of an answer with one of some texts, and stops where it is told."""
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = iter(texts)
+
+    def say(self, messages: Sequence[Message], *, stop: Sequence[str] = (), **_: Any) -> list[Said]:
+        text = next(self._texts)
+        cut = min((at for one in stop if (at := text.find(one)) >= 0), default=len(text))
+        return [Said(messages[-1].text + text[:cut], StopReason.END)]
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("\n        return item\n    return None\n```", ["        return item", LINES[5]]),
+        ("\n    return None\n```", [LINES[5]]),
+        ("\n        if item:\n            return item\n    return None\n", ["        if item:", "            return item", LINES[5]]),
+        ("\n        return item\n    return 0\n```\nI changed two lines.", ["        return item", "    return 0"]),
+        ("\n        return item\n    return None", ["        return item", LINES[5]]),
+    ],
+)
+def test_an_answer_goes_on_from_the_code_above_and_ends_before_the_code_below(tiny: LlamaModel, text: str, instead: list[str]) -> None:
+    request = Request(Asking(tiny), LINES, 4, 5, "python", Continuing(text), draws=0)
+    (found,) = instruct.candidates(request)
+    assert found.change.of(LINES) == (*LINES[:4], *instead, *LINES[6:])
+
+
+def test_a_line_that_stands_twice_ends_no_answer(tiny: LlamaModel) -> None:
+    lines = ("def f():", "    if a:", "        return 1", "    if b:", "        return 1", "    return 2")
+    assert instruct.code_below(Request(Asking(tiny), lines, 1, 2), 0, 6) == 3
+    assert instruct.code_below(Request(Asking(tiny), lines, 3, 4), 0, 6) == 5
+    assert instruct.code_below(Request(Asking(tiny), lines, 5, 6), 0, 6) is None
 
 
 @pytest.mark.parametrize(
