@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +24,8 @@ from .stopping.continuation import Continuation
 from .stopping.stop import NONE, Stop
 
 T = TypeVar("T")
+# Logits of as many tokens are kept of texts that are compared: half a megabyte each for a large vocabulary.
+_MAX_ROWS = 64
 
 
 class LocalModel(Model, ABC):
@@ -37,6 +40,7 @@ class LocalModel(Model, ABC):
     def __init__(self, path: Path, runtime: Runtime, context_length: int, vocabulary: Vocabulary) -> None:
         self.path = path
         self._runtime, self._context_length, self._vocabulary = runtime, context_length, vocabulary
+        self._replayed: tuple[tuple[int, ...], dict[tuple[int, ...], Row]] | None = None
 
     @property
     def context_length(self) -> int:
@@ -174,11 +178,37 @@ class LocalModel(Model, ABC):
         vocabulary = self._vocabulary
         choice = Choice(given, vocabulary.healing.vocabulary, vocabulary.piece, vocabulary.ends, vocabulary.tokenize)
         one = self._begin(prompt, continuation, lambda row: choice.choose(row.logits))
-        reused, _ = self._read(prompt, never_stop)
-        read = time.perf_counter()
-        stopped = given.stop_check() or self._go_on(one, given.stop_check)
+        reused, read = len(prompt.tokens), begun
+        if () not in self._rows_behind(prompt):
+            reused, _ = self._read(prompt, never_stop)
+            self._rows_behind(prompt)[()] = self._row().copy()
+            read = time.perf_counter()
+        stopped = given.stop_check() or self._go_on_known(one, given.stop_check, prompt)
         given.check_whole(len(prompt.tokens) + len(continuation.sampled), self._context_length)
         return one.generation(stopped, _timings(begun, read, time.perf_counter(), prompt, reused))
+
+    def _rows_behind(self, prompt: Prompt) -> dict[tuple[int, ...], Row]:
+        """The logits behind tokens that were replayed behind the last prompt. Texts that are compared begin alike, up to what differs."""
+        if self._replayed is None or self._replayed[0] != prompt.tokens:
+            self._replayed = prompt.tokens, {}
+        return self._replayed[1]
+
+    def _go_on_known(self, one: Generating, stop_check: StopCheck, prompt: Prompt) -> StopReason:
+        """As `_go_on`, but what is known of an earlier replay is not computed again."""
+        rows, held = self._rows_behind(prompt), -1
+        while True:
+            written = tuple(one.sampled)
+            if (row := rows.get(written)) is None:
+                if held == len(written) - 1:
+                    self._extend(written[-1], [one])
+                else:
+                    self._read(replace(prompt, tokens=(*prompt.tokens, *written)), never_stop)
+                held, row = len(written), self._row()
+                if len(rows) < _MAX_ROWS:
+                    rows[written] = row.copy()
+            stopped = one.take(one.distribution(row)) or stop_check()
+            if stopped is not None:
+                return stopped
 
     def score(self, prompt: Prompt, continuation: Sequence[int]) -> list[float]:
         """See `Model.score`. Raises ValueError for a token that the vocabulary does not have."""

@@ -116,6 +116,7 @@ class HFModel(LocalModel):
         """Empty the cache, so that the next call reads its whole prompt."""
         self._open()
         self._reader.keep_common((), 0)
+        self._replayed = None
 
     def close(self) -> None:
         """Free the memory. The model can't be used afterwards. A second call does nothing."""

@@ -198,6 +198,7 @@ class LlamaModel(LocalModel):
     def forget(self) -> None:
         """Empty the cache and drop what is parked, so that the next call decodes its whole prompt."""
         self._open().forget()
+        self._replayed = None
 
     def close(self) -> None:
         """Free the memory. The model can't be used afterwards. A second call does nothing."""

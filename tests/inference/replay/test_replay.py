@@ -163,3 +163,17 @@ def test_a_text_as_a_rule_left_it_can_be_written_in_any_pieces_with_the_end_that
         text.take(piece, ends=False)
         at += size
     assert text.is_whole or text.fits(b"", ends=True)
+
+
+def test_texts_that_begin_alike_have_the_figures_that_each_has_alone(tiny: LlamaModel) -> None:
+    prompt, stop = tiny.fim("result = ", "\n"), LINE
+    fresh = {}
+    for text in ("alpha(beta, gamma)", "alpha(beta, delta)", "omega"):
+        tiny.forget()
+        fresh[text] = tiny.replay(prompt, text, stop=stop)
+    tiny.forget()
+    again = {text: tiny.replay(prompt, text, stop=stop) for text in (*fresh, *fresh)}
+    for text, known in fresh.items():
+        assert [token.id for token in again[text].tokens] == [token.id for token in known.tokens]
+        assert [token.logprob for token in again[text].tokens] == pytest.approx([token.logprob for token in known.tokens], abs=1e-3)
+    assert tiny.replay(tiny.fim("other = ", "\n"), "omega", stop=stop).timings.reused_tokens < len(prompt.tokens)
