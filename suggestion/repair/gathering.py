@@ -281,13 +281,13 @@ class Gathering:
         return replace(change, new=tuple(map(str.strip, change.new)))
 
     def repairs(self, most: int, order: Order, event: Event, encoding: Encoding) -> tuple[Repair, ...]:
-        """The best of what was kept: first what mends a file that does not parse; then the best by rules and by the model, in turns."""
+        """The best of what was kept: first what mends a file that does not parse, and then what the most sources gave."""
         kept = [found for found in self._found.values() if found is not None]
         gains = [found.score.gain for found in kept if found.score is not None]
         total = log_sum(gains) if gains else 0.0
         measured = [(found, self._measures(found, total)) for found in kept]
         ordered = sorted(measured, key=lambda each: -order(each[1]))
-        best = [each for mends in (True, False) for each in _in_turns([one for one in ordered if one[0].mends is mends])][:most]
+        best = [each for mends in (True, False) for each in _by_agreement([one for one in ordered if one[0].mends is mends])][:most]
         return tuple(self._repair(found, measures | {"rank": rank}, event, encoding) for rank, (found, measures) in enumerate(best, 1))
 
     def _repair(self, found: Found, measures: dict[str, float], event: Event, encoding: Encoding) -> Repair:
@@ -329,10 +329,11 @@ class Gathering:
         return measures
 
 
-def _in_turns(ordered: Sequence[tuple[Found, dict[str, float]]]) -> Iterator[tuple[Found, dict[str, float]]]:
-    by_rules = [each for each in ordered if each[0].rules]
-    by_model = [each for each in ordered if each[0].sources.keys() != {"rules"}]
-    return in_turns(by_rules, by_model)
+def _by_agreement(ordered: Sequence[tuple[Found, dict[str, float]]]) -> Iterator[tuple[Found, dict[str, float]]]:
+    """First what the most sources gave; of those that as many gave, the model's and the rules' in turns."""
+    for count in sorted({len(found.sources) for found, _ in ordered}, reverse=True):
+        alike = [each for each in ordered if len(each[0].sources) == count]
+        yield from in_turns([each for each in alike if each[0].sources.keys() != {"rules"}], [each for each in alike if each[0].rules])
 
 
 def _add(found: Found, candidate: Candidate) -> None:

@@ -47,7 +47,7 @@ def source(name: str, *lines: str, at: int = WRONG, is_drawn: bool = False) -> S
 
 
 @pytest.mark.slow
-def test_repairs_of_rules_and_of_the_model_come_in_turns_each_by_gain_and_size(embedded: LlamaModel) -> None:
+def test_what_more_sources_gave_comes_first_and_the_models_and_the_rules_in_turns_each_by_gain_and_size(embedded: LlamaModel) -> None:
     made = propose(at(embedded, CODE, WRONG, WRONG + 1), most=100)
     assert (made.stopped_by, made.not_asked) == (None, {"instruct": instruct.why_not(at(embedded, CODE, WRONG, WRONG + 1))})
     found = made.found
@@ -57,11 +57,14 @@ def test_repairs_of_rules_and_of_the_model_come_in_turns_each_by_gain_and_size(e
     for repair in found:
         compile(with_lines(CODE, repair.suggestion), "repaired.py", "exec")
     measures = [repair.suggestion.measures for repair in found]
+    counts = [len(repair.sources) for repair in found]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > 1
+    alone = [repair for repair in found if len(repair.sources) == 1]
     for only in (lambda repair: set(repair.sources) == {"rules"}, lambda repair: "rules" not in repair.sources):
-        keys = [by_gain_and_size(repair.suggestion.measures) for repair in found if only(repair)]
+        keys = [by_gain_and_size(repair.suggestion.measures) for repair in alone if only(repair)]
         assert keys == sorted(keys, reverse=True)
-    assert found[0].rules
-    assert set(found[1].sources) != {"rules"}
+    assert [set(repair.sources) == {"rules"} for repair in alone[:4]] == [False, True, False, True]
     assert [each["rank"] for each in measures] == list(range(1, len(found) + 1))
     for each in measures:
         assert each["logprob_gain"] == pytest.approx(each["total_logprob"] - each["old_logprob"])
