@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from transformers import (
     GPT2Config,
     GPTBigCodeConfig,
     LlamaConfig,
-    LlamaForCausalLM,
     MambaConfig,
     MistralConfig,
     PretrainedConfig,
@@ -149,29 +148,6 @@ def write_tiny_hf(
     (path / "tokenizer.json").write_text(content)
     (path / "tokenizer_config.json").write_text(json.dumps(tokenizer_config or {}))
     return path
-
-
-def llama_of(weights: Mapping[str, Any], shape: Any) -> LlamaForCausalLM:
-    """Transformers' Llama with the weights of our trainer. shape: `training.model.Shape`."""
-    config = LlamaConfig(
-        vocab_size=shape.vocabulary,
-        hidden_size=shape.width,
-        num_hidden_layers=shape.layers,
-        num_attention_heads=shape.heads,
-        num_key_value_heads=shape.kv_heads,
-        intermediate_size=shape.hidden,
-        max_position_embeddings=shape.context,
-        rope_theta=shape.rope_base,
-        rms_norm_eps=shape.norm_epsilon,
-        tie_word_embeddings=True,
-        attn_implementation="eager",
-    )
-    model = LlamaForCausalLM(config).float().eval()
-    missing, unexpected = model.load_state_dict({f"model.{k}": torch.as_tensor(v) for k, v in weights.items()}, strict=False)
-    assert missing in ([], ["lm_head.weight"])
-    assert not unexpected
-    model.tie_weights()
-    return model
 
 
 def _one_token(tokenizer: Tokenizer, piece: bytes) -> int:

@@ -149,8 +149,3 @@ def excerpt(printed: str, place: str) -> str:
     end = max((number for number, line in enumerate(lines) if "»" in line), default=len(lines) - 1)
     closing = [line for line in summary.split("\n") if not line.startswith("Evidence for ")]
     return "\n".join(["```", "$ make demo", heading, "", *lines[: end + 1], verdict, "…", *closing, "```"])
-
-
-def check(at: Folders) -> str:
-    """What training.check printed."""
-    return f"```\n{(at['card/check'] / 'check.txt').read_text(encoding='utf-8').strip()}\n```"

@@ -227,13 +227,6 @@ STEPS = (
         tasks=(),
     ),
     Step(
-        "card/check",
-        ("python -m training.check inference/embedded/assay.gguf > $self/check.txt",),
-        minutes=10,
-        blocks={"training/README.md#check": results.check},
-        code=tuple(f"training/{name}.py" for name in ("check", "export", "shipped", "tokenizer")),
-    ),
-    Step(
         "pictures/vscode",
         ("editors/vscode/e2e/draw-pictures editors/vscode/media",),
         minutes=2,

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
+import embedded_weights
 import pytest
 import torch
-from tiny_hf import llama_of
-from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
 from assay.inference.hf.model import HFModel
 from assay.inference.llamacpp.model import LlamaModel
 from assay.inference.model import Model, Prompt
-from assay.inference.opening import EMBEDDED
 from assay.inference.stopping.stop import LINE, NONE
-from training.export import write_gguf
-from training.model import Shape
-from training.shipped import read
-from training.tokenizer import END, PAD, SPECIAL
 
 pytestmark = pytest.mark.slow
 
@@ -29,23 +22,19 @@ STDLIB = [path.read_text(encoding="utf-8") for path in sorted(Path(sysconfig.get
 Both = tuple[HFModel, LlamaModel]
 
 
-def write_both(folder: Path, weights: dict[str, torch.Tensor], shape: Shape, tokenizer: str) -> tuple[Path, Path]:
-    llama_of(weights, shape).save_pretrained(folder / "hf")
-    known = {"eos_token": END, "pad_token": PAD, "extra_special_tokens": SPECIAL[1:]}
-    PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(tokenizer), **known).save_pretrained(folder / "hf")
-    write_gguf(folder / "model.gguf", {name: array.numpy() for name, array in weights.items()}, shape, json.loads(tokenizer), "f32")
-    return folder / "hf", folder / "model.gguf"
-
-
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     """The shipped model."""
-    arrays, shape, tokenizer = read(EMBEDDED)
-    weights, content = {name: torch.from_numpy(array.copy()) for name, array in arrays.items()}, tokenizer.to_str()
-    folder, gguf = write_both(tmp_path_factory.mktemp("both"), weights, shape, content)
+    folder = tmp_path_factory.mktemp("both")
+    embedded_weights.llama().save_pretrained(folder / "hf")
+    tokenizer = embedded_weights.tokenizer()
+    end, *others = (token.content for _, token in sorted(tokenizer.get_added_tokens_decoder().items()))
+    known = {"eos_token": end, "pad_token": "<|fim_pad|>", "extra_special_tokens": others}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **known).save_pretrained(folder / "hf")
+    embedded_weights.write_f32(gguf := folder / "model.gguf")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    with HFModel(folder, device="cpu") as ours, LlamaModel(gguf, threads=1, kv_type="f32", flash_attention=False) as theirs:
+    with HFModel(folder / "hf", device="cpu") as ours, LlamaModel(gguf, threads=1, kv_type="f32", flash_attention=False) as theirs:
         yield ours, theirs
     torch.set_num_threads(threads)
 
