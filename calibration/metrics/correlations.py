@@ -19,8 +19,8 @@ from .intervals import Interval
 
 MIN_PAIRS = 5
 _Z95 = 1.959963984540054
-# Of the largest value: the same mean of thirds, summed in two orders, differs by less.
-_ROUNDING = 1e-12
+# Of what is at most 1: the same mean of thirds, summed in two orders, differs by less.
+_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,50 +42,34 @@ def correlations(x: ArrayLike, y: ArrayLike) -> Correlations:
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"{a.shape} and {b.shape} numbers are not pairs")
     n = len(a)
-    if n < MIN_PAIRS:
+    a, b = _scaled(a), _scaled(b)
+    if n < MIN_PAIRS or np.ptp(a) == 0 or np.ptp(b) == 0:
         return Correlations(n, None, None, None)
-    r, rho, tau = pearson(a, b), pearson(ranks(a), ranks(b)), kendall(a, b)
+    # Not at the top: it takes a second to load.
+    from scipy import stats
+
+    r, rho, tau = (float(of(a, b).statistic) for of in (stats.pearsonr, stats.spearmanr, stats.kendalltau))
     return Correlations(
         n,
         r=_interval(r, 1 / (n - 3)),
-        rho=None if rho is None else _interval(rho, (1 + rho**2 / 2) / (n - 3), 1 - 12 / (n * (n**2 - 1))),
+        rho=_interval(rho, (1 + rho**2 / 2) / (n - 3), 1 - 12 / (n * (n**2 - 1))),
         tau=_interval(tau, 0.437 / (n - 4), 1 - 4 / (n * (n - 1))),
     )
 
 
-def pearson(a: Floats, b: Floats) -> float | None:
-    """Pearson's r; None where a or b is the same throughout."""
-    if any(np.ptp(values) <= _ROUNDING * np.abs(values).max() for values in (a, b)):
-        return None
-    a, b = a - a.mean(), b - b.mean()
-    return float(np.clip((a / math.sqrt(a @ a)) @ (b / math.sqrt(b @ b)), -1, 1))
+def _scaled(values: Floats) -> Floats:
+    """The largest is 1 or -1, and means that differ by their rounding alone are equal."""
+    return np.asarray(np.round(values / (np.abs(values).max(initial=0) or 1), _DIGITS), dtype=np.float64)
 
 
-def kendall(a: Floats, b: Floats) -> float | None:
-    """Kendall's tau-b, which counts ties of either as no pair of it; None where a or b is the same throughout."""
-    one, other = (np.sign(rank[:, None] - rank[None, :]) for rank in map(ranks, (a, b)))
-    untied = float((one != 0).sum()) * float((other != 0).sum())
-    return float((one * other).sum()) / math.sqrt(untied) if untied else None
-
-
-def ranks(values: Floats) -> Floats:
-    """The rank of each of values (n,), from 1; equal ones share the mean of theirs. Means that differ by their rounding alone are equal."""
-    order = np.argsort(values)
-    ordered = values[order]
-    of = np.empty(len(values), dtype=np.intp)
-    of[order] = np.concatenate([[0], np.cumsum(np.diff(ordered) > _ROUNDING * np.abs(ordered).max())])
-    counts = np.bincount(of)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[of], dtype=np.float64)
-
-
-def _interval(value: float | None, variance: float, next_to_1: float = 1.0) -> Interval | None:
+def _interval(value: float, variance: float, next_to_1: float = 1.0) -> Interval | None:
     """Symmetric in Fisher's z, which has no end at 1 and -1.
 
     next_to_1: the largest value below 1 that so many pairs can have, two neighbours swapped. A correlation of ±1 has the end of that one's
     interval, and r, which may have any value, has none there: the points lie on a line.
     """
-    if value is None or abs(value) > 1 - _ROUNDING:
-        if value is None or next_to_1 == 1:
+    if abs(value) > 1 - 10.0**-_DIGITS:
+        if next_to_1 == 1:
             return None
         low = math.tanh(math.atanh(next_to_1) - _Z95 * math.sqrt(variance))
         return Interval(1.0, low, 1.0) if value > 0 else Interval(-1.0, -1.0, -low)
