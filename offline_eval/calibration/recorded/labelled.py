@@ -6,7 +6,6 @@ executed. The items of a run are the ballots, or the answers with their measures
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +16,6 @@ from statistics import fmean
 from typing import Any, Literal, TypedDict, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....calibration.report.blocks import Table
 from ....calibration.report.study_report import StudyContent
@@ -43,7 +41,7 @@ class Ballot:
 
     votes: of the most frequent answer, of `drawn`. right: whether the first recorded of the most frequent is; right_answers: of all.
     tied: how many answers have as many votes, itself included; right_among_tied: whether the right one is among them.
-    unparsed, relabelled: as in `Votes`.
+    unparsed: answers that are no literal. relabelled: answers that the recorded evaluation, which executed them, labels otherwise.
     """
 
     problem: str
@@ -57,37 +55,8 @@ class Ballot:
     relabelled: int
 
 
-@dataclass(frozen=True, slots=True)
-class Votes:
-    """The recorded answers of one model at one temperature, a row per function.
-
-    drawn: answers per function. share: the majority's share of them, and whether its answer is right. right_answers: (n,), how many of all
-    are. tied: functions where another answer had as many votes; right_by_lot: share of functions that would be right if such
-    ties were drawn by lot. unparsed: answers that are no literal. relabelled: answers that the recorded evaluation, which executed them,
-    labels otherwise.
-    """
-
-    name: str
-    drawn: int
-    share: Measured
-    right_answers: NDArray[np.intp]
-    tied: int
-    right_by_lot: float
-    unparsed: int
-    relabelled: int
-
-    def pass_at(self, k: int) -> float:
-        """Share of functions that one of k answers gets right, unbiased (Chen et al. 2021, eq. 1)."""
-        return float(np.mean([1 - math.comb(self.drawn - c, k) / math.comb(self.drawn, k) for c in self.right_answers.tolist()]))
-
-
-def votes_of(recorded: Recorded, problems: Sequence[Problem]) -> Votes:
-    """The votes on each problem, in their order. Raises UsageError where one has no answers or another number of them."""
-    return counted_votes(recorded.name, list(ballots_of(recorded, problems)))
-
-
 def ballots_of(recorded: Recorded, problems: Sequence[Problem]) -> Iterator[Ballot]:
-    """The ballot of each problem, in their order. Raises UsageError as `votes_of`."""
+    """The ballot of each problem, in their order. Raises UsageError where one has no answers or another number of them."""
     drawn = len(recorded.of(problems[0].id, "execute")) if problems else 0
     if not drawn:
         raise UsageError(f"{recorded.name} has no answers to {problems[0].id if problems else 'anything'}")
@@ -117,26 +86,10 @@ def ballots_of(recorded: Recorded, problems: Sequence[Problem]) -> Iterator[Ball
         )
 
 
-def counted_votes(name: str, ballots: Sequence[Ballot]) -> Votes:
-    """The votes of a file's ballots, of which there are some."""
-    n, drawn = len(ballots), ballots[0].drawn
-    share = of_shares(
-        "vote share",
-        np.array([ballot.votes for ballot in ballots]),
-        np.full(n, drawn),
-        np.array([ballot.right for ballot in ballots]),
-        np.arange(n),
-    )
-    return Votes(
-        name,
-        drawn,
-        share,
-        right_answers=np.array([ballot.right_answers for ballot in ballots]),
-        tied=sum(ballot.tied > 1 for ballot in ballots),
-        right_by_lot=fmean(ballot.right_among_tied / ballot.tied for ballot in ballots),
-        unparsed=sum(ballot.unparsed for ballot in ballots),
-        relabelled=sum(ballot.relabelled for ballot in ballots),
-    )
+def vote_share(ballots: Sequence[Ballot]) -> Measured:
+    """The majority's share of the answers to each problem, and whether its answer is right."""
+    votes, drawn, right = (np.array([getattr(ballot, name) for ballot in ballots]) for name in ("votes", "drawn", "right"))
+    return of_shares("vote share", votes, drawn, right, np.arange(len(ballots)))
 
 
 Measure = Literal["vote share", "of each answer"]
@@ -292,30 +245,25 @@ def _scores(by_file: Sequence[tuple[str, Sequence[AnswerItem]]], question: Mappi
 
 
 def _votes(by_file: Sequence[tuple[str, Sequence[BallotItem]]]) -> Judged:
-    votes, streams = [], []
-    for name, items in by_file:
-        ballots = [item["ballot"] for item in items]
-        votes.append(counted_votes(name, ballots))
-        streams.append(Stream(name, [ballot.drawn for ballot in ballots], [ballot.right_answers for ballot in ballots]))
+    found = [(name, [item["ballot"] for item in items]) for name, items in by_file]
     columns = ("answers", "functions", "answers", "no literal", "other label when executed", "majority right", "ties", "right by lot")
     return Judged(
         event="tests_pass",
-        streams=streams,
-        counts=Table("The answers, and the most frequent one of each function", columns, "lrrrrrrr", tuple(map(_vote_row, votes))),
-        measured=[(each.name, each.share) for each in votes],
+        streams=[Stream(name, [each.drawn for each in ballots], [each.right_answers for each in ballots]) for name, ballots in found],
+        counts=Table("The answers, and the most frequent one of each function", columns, "lrrrrrrr", tuple(_counts(*of) for of in found)),
+        measured=[(name, vote_share(ballots)) for name, ballots in found],
         left_out=(),
     )
 
 
-def _vote_row(votes: Votes) -> tuple[str, ...]:
-    n = len(votes.right_answers)
-    counts = (n, n * votes.drawn, votes.unparsed, votes.relabelled)
+def _counts(name: str, ballots: Sequence[Ballot]) -> tuple[str, ...]:
+    sums = (sum(getattr(ballot, of) for ballot in ballots) for of in ("drawn", "unparsed", "relabelled"))
     return (
-        votes.name,
-        *(f"{count:,}" for count in counts),
-        f"{votes.share.right.mean():.1%}",
-        str(votes.tied),
-        f"{votes.right_by_lot:.1%}",
+        name,
+        *(f"{count:,}" for count in (len(ballots), *sums)),
+        f"{fmean(ballot.right for ballot in ballots):.1%}",
+        str(sum(ballot.tied > 1 for ballot in ballots)),
+        f"{fmean(ballot.right_among_tied / ballot.tied for ballot in ballots):.1%}",
     )
 
 

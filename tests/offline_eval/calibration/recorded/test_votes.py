@@ -6,48 +6,38 @@ from needs import DATA, needs_data
 
 from assay.calibration.metrics.bins import ece, ece_noise_floor
 from assay.calibration.metrics.intervals import intervals
-from assay.offline_eval.calibration.recorded.labelled import Votes, votes_of
-from assay.offline_eval.calibration.recorded.scaling import change, platt_out_of_fold, random_folds
+from assay.offline_eval.calibration.recorded.labelled import Ballot, ballots_of, vote_share
+from assay.offline_eval.calibration.recorded.scaling import Measured, change, platt_out_of_fold, random_folds
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.recorded.answers import Recorded, RecordedAnswer
 from assay.offline_eval.recorded.formats import recorded
 from assay.offline_eval.sets.problem import Problem
 from assay.offline_eval.sets.problems import problems
 
-# pass@1 of CRUXEval-O at temperature 0.2 and pass@5 at 0.8, as the README of github.com/facebookresearch/cruxeval says at 10d71b4.
-PUBLISHED = {
-    "codellama-34b_temp0.2": (1, 42.4),
-    "codellama-34b_temp0.8": (5, 55.9),
-    "deepseek-instruct-33b_temp0.8": (5, 61.8),
-    "gpt-3.5-turbo-0613+cot_temp0.8": (5, 76.7),
-}
+FILES = ("codellama-34b_temp0.2", "codellama-34b_temp0.8")
 pytestmark = needs_data("cruxeval", "cruxeval-model-outputs", fixture="runs")
 
 
-def judged(*answers: list[str], wrongly: int = 0) -> Votes:
+def judged(*answers: list[str], wrongly: int = 0) -> list[Ballot]:
     made = [
         RecordedAnswer(f"sample_{i}", "execute", n, text, labels={"tests_pass": (text.strip() == "[1, 2]") ^ (n == 0 and i < wrongly)})
         for i, texts in enumerate(answers)
         for n, text in enumerate(texts)
     ]
     asked = [Problem(f"sample_{i}", "cruxeval", "execution", "python", "", "", "", "[1,2]") for i in range(len(answers))]
-    return votes_of(Recorded("some", "", "", "", {answer.key: answer for answer in made}), asked)
-
-
-def votes(run: Votes) -> list[float]:
-    return (run.share.raw * run.drawn).tolist()
+    return list(ballots_of(Recorded("some", "", "", "", {answer.key: answer for answer in made}), asked))
 
 
 def test_answers_that_say_the_same_value_vote_together() -> None:
-    run = judged(["[1, 2]", "[1,2]", "[True, 2.0]", "3", "3"])
-    assert (votes(run), run.share.right.tolist(), run.right_answers.tolist()) == (pytest.approx([3]), [True], [3])
-    assert (run.unparsed, run.tied, run.relabelled) == (0, 0, 2)
+    (ballot,) = judged(["[1, 2]", "[1,2]", "[True, 2.0]", "3", "3"])
+    assert (ballot.votes, ballot.right, ballot.right_answers) == (3, True, 3)
+    assert (ballot.unparsed, ballot.tied, ballot.relabelled) == (0, 1, 2)
 
 
 def test_an_answer_that_is_no_literal_votes_by_its_text_and_is_wrong() -> None:
-    run = judged(["[1] + [2]", " [1] + [2]", "[1] + [3]", "[1, 2]"])
-    assert (votes(run), run.share.right.tolist(), run.unparsed) == ([2], [False], 3)
-    assert judged(["[1, 2]", "3"], ["3", "[1, 2]"], wrongly=2).relabelled == 2
+    (ballot,) = judged(["[1] + [2]", " [1] + [2]", "[1] + [3]", "[1, 2]"])
+    assert (ballot.votes, ballot.right, ballot.unparsed) == (2, False, 3)
+    assert [each.relabelled for each in judged(["[1, 2]", "3"], ["3", "[1, 2]"], wrongly=2)] == [1, 1]
 
 
 def test_a_function_with_another_number_of_answers_is_refused() -> None:
@@ -57,31 +47,16 @@ def test_a_function_with_another_number_of_answers_is_refused() -> None:
         judged()
 
 
-def test_pass_at_k_is_the_share_of_all_draws_of_k_that_hold_a_right_answer() -> None:
-    run = judged(["[1, 2]", "[1, 2]", "3", "4", "5"], ["3"] * 5)
-    assert run.pass_at(1) == pytest.approx(2 / 5 / 2)
-    assert run.pass_at(2) == pytest.approx((1 - 3 / 10) / 2)
-
-
 @pytest.fixture(scope="module")
-def runs() -> dict[str, Votes]:
+def runs() -> dict[str, Measured]:
     asked = problems("cruxeval", DATA / "cruxeval" / "cruxeval.jsonl")
-    files = [DATA / "cruxeval-model-outputs" / f"{name}_output.json.gz" for name in PUBLISHED]
-    return {run.name: run for run in (votes_of(recorded(file), asked) for file in files)}
+    answers = DATA / "cruxeval-model-outputs"
+    return {name: vote_share(list(ballots_of(recorded(answers / f"{name}_output.json.gz"), asked))) for name in FILES}
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_recorded_answers_pass_as_often_as_was_published(runs: dict[str, Votes], name: str) -> None:
-    run, (k, published) = runs[name], PUBLISHED[name]
-    assert len(run.share.right) == 800
-    assert run.drawn == 10
-    assert run.relabelled <= 5
-    assert 100 * run.pass_at(k) == pytest.approx(published, abs=0.1)
-
-
-@pytest.mark.parametrize("name", list(PUBLISHED)[:2])
-def test_platt_scaling_makes_the_vote_share_of_recorded_answers_honest(runs: dict[str, Votes], name: str) -> None:
-    share = runs[name].share
+@pytest.mark.parametrize("name", FILES)
+def test_platt_scaling_makes_the_vote_share_of_recorded_answers_honest(runs: dict[str, Measured], name: str) -> None:
+    share = runs[name]
     p = platt_out_of_fold(share, share, random_folds(800))
     found = intervals(p, share.right, np.arange(800))
     assert found.skill is not None
@@ -93,8 +68,8 @@ def test_platt_scaling_makes_the_vote_share_of_recorded_answers_honest(runs: dic
     assert gained.high > 0
 
 
-def test_a_map_fails_on_another_temperature_of_the_very_model_it_was_fitted_on(runs: dict[str, Votes]) -> None:
-    cold, warm = runs["codellama-34b_temp0.2"].share, runs["codellama-34b_temp0.8"].share
+def test_a_map_fails_on_another_temperature_of_the_very_model_it_was_fitted_on(runs: dict[str, Measured]) -> None:
+    cold, warm = (runs[name] for name in FILES)
     for fitted_on, used_on in ((cold, warm), (warm, cold)):
         own, foreign = (platt_out_of_fold(run, used_on, random_folds(800)) for run in (used_on, fitted_on))
         lost = change(own, foreign, used_on).skill
