@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -43,19 +43,6 @@ _NOT_RUN = {
     "unparsed": "that do not parse",
     "unknown": "that the tests can't judge",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class RateRow:
-    """Labelled suggestions of one group: a file, or a kind of statement. said: mean held-out probability, where a calibrator was fitted."""
-
-    name: str
-    event: str
-    n: int
-    positives: int
-    low: float
-    high: float
-    said: float | None
 
 
 def write_results(run: Run, results: Results, *, project: Path | None, as_json: bool) -> None:
@@ -112,7 +99,6 @@ def summary_of(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "other_and_fail": cross[False, False],
             "other_and_unknown": cross[False, None] + cross[True, None],
         }
-    low, high = wilson(seen["unseen"], known) if known else (None, None)
     run = [made["tests_s"] for made in answers if made["tests_run"]]
     return {
         "places": len(records),
@@ -120,7 +106,7 @@ def summary_of(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "seen": seen["seen"],
             "unseen": seen["unseen"],
             "unknown": seen["unknown"],
-            "filtered": {"value": seen["unseen"] / known if known else None, "low": low, "high": high},
+            "filtered": _share(seen["unseen"], known),
         },
         "ways": dict(Counter(made["way"] for made in answers if made["way"] != "none")),
         "not_run": dict(Counter(map(_why_not_run, (made for made in answers if made["way"] == "none")))),
@@ -140,18 +126,21 @@ def _why_not_run(made: dict[str, Any]) -> str:
     return "unknown" if made["labels"]["tests_pass"] is None else "unparsed"
 
 
+def _share(count: int, n: int) -> dict[str, Any]:
+    low, high = wilson(count, n) if n else (None, None)
+    return {"value": count / n if n else None, "low": low, "high": high}
+
+
 def _rate(labels: Iterable[bool | None]) -> dict[str, Any]:
     known = [label for label in labels if label is not None]
-    low, high = wilson(sum(known), len(known)) if known else (None, None)
-    return {"n": len(known), "positives": sum(known), "value": sum(known) / len(known) if known else None, "low": low, "high": high}
+    return {"n": len(known), "positives": sum(known), **_share(sum(known), len(known))}
 
 
-def rows_by(field: str, records: Sequence[dict[str, Any]], said: Mapping[tuple[str, str], float]) -> list[RateRow]:
+def rates_by(field: str, records: Sequence[dict[str, Any]], said: Mapping[tuple[str, str], float]) -> Iterator[dict[str, Any]]:
     """Rates of both events by a field of the records ("file", "statement"), all tasks together, those with most labels first.
 
-    said: probability by event and sample.
+    said: probability by event and sample. A row's is the mean held-out probability, where a calibrator was fitted.
     """
-    rows = []
     for event in EVENTS:
         groups: dict[str, list[tuple[bool, float | None]]] = {}
         for record in records:
@@ -159,10 +148,9 @@ def rows_by(field: str, records: Sequence[dict[str, Any]], said: Mapping[tuple[s
                 if made["inserted"] is not None and made["labels"][event] is not None:
                     groups.setdefault(record[field], []).append((made["labels"][event], said.get((event, made["id"]))))
         for name, found in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
-            positives, told = sum(label for label, _ in found), [p for _, p in found if p is not None]
-            low, high = wilson(positives, len(found))
-            rows.append(RateRow(name, event, len(found), positives, low, high, float(np.mean(told)) if len(told) == len(found) else None))
-    return rows
+            told = [p for _, p in found if p is not None]
+            mean = float(np.mean(told)) if len(told) == len(found) else None
+            yield {"name": name, "event": event, **_rate(label for label, _ in found), "said": mean}
 
 
 def write_report(
@@ -179,7 +167,7 @@ def write_report(
     said = {
         (own.fit.calibrator.event, sample.id): float(p) for own in owns for sample, p in zip(own.fit.samples, own.fit.held_out, strict=True)
     }
-    by_file, by_statement = rows_by("file", records, said), rows_by("statement", records, said)
+    by_file, by_statement = (list(rates_by(field, records, said)) for field in ("file", "statement"))
     blocks: list[Block] = [Heading(1, title), Bullets((*facts, *_counted(found, suite), *notes))]
     drawn: list[Picture] = []
     if found["tasks"]:
@@ -202,8 +190,8 @@ def write_report(
         "title": title,
         "suite": asdict(suite),
         **found,
-        "by_file": [asdict(row) for row in by_file],
-        "by_statement": [asdict(row) for row in by_statement],
+        "by_file": by_file,
+        "by_statement": by_statement,
         "calibrators": [_own_json(own) for own in owns],
         "notes": list(notes),
     }
@@ -293,29 +281,22 @@ def _gains(owns: Sequence[ProjectFit]) -> Table:
     )
 
 
-def _rates(what: str, rows: Sequence[RateRow]) -> Iterator[Block]:
+def _rates(what: str, rows: Sequence[dict[str, Any]]) -> Iterator[Block]:
     for event in EVENTS:
-        of_event = [row for row in rows if row.event == event]
-        shown = of_event[:MAX_FILES]
-        if not shown:
+        of_event = [row for row in rows if row["event"] == event]
+        if not of_event:
             continue
-        title = f"{EVENT_WORDS[event].capitalize()} by {what}"
-        left = len(of_event) - len(shown)
-        yield Table(
-            title + (f"; {left} more files have fewer suggestions" if left else ""),
-            (what, "n", "rate", "said"),
-            "lrrr",
-            tuple((row.name, f"{row.n:,}", _percent(_rate_of(row)), "" if row.said is None else f"{row.said:.1%}") for row in shown),
+        left = f"; {len(of_event) - MAX_FILES} more files have fewer suggestions" if len(of_event) > MAX_FILES else ""
+        shown = (
+            (row["name"], f"{row['n']:,}", _percent(row), "" if row["said"] is None else f"{row['said']:.1%}")
+            for row in of_event[:MAX_FILES]
         )
-    if any(row.said is not None for row in rows):
+        yield Table(f"{EVENT_WORDS[event].capitalize()} by {what}{left}", (what, "n", "rate", "said"), "lrrr", tuple(shown))
+    if any(row["said"] is not None for row in rows):
         yield Paragraph(
             "Said is the mean probability of the calibrators, each suggestion's from a map that was fitted without its file, or without it "
             "alone where files are too few."
         )
-
-
-def _rate_of(row: RateRow) -> dict[str, Any]:
-    return {"value": row.positives / row.n, "low": row.low, "high": row.high}
 
 
 def _percent(rate: dict[str, Any]) -> str:
