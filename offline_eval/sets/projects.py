@@ -3,7 +3,7 @@
 They are fetched through pip into a cache and checked by hash. Even for a download pip runs the build backend of a source distribution,
 which is the project's own code. So pip is given the hash as well, and runs nothing of an archive with another one.
 
-No model may be trained on them; training/corpus.py reads the same list.
+No model may be trained on them.
 """
 
 from __future__ import annotations
