@@ -83,6 +83,8 @@ MEASURES: dict[str, Measure] = {
         Measure("edit_size", "repair", 0, "log1p", -1, None, "characters", "number of characters that go and that come"),
         Measure("source_agreement", "repair", 0, "identity", 1, None, "share", "share of the sources with an answer that gave it"),
         Measure("draw_agreement", "repair", 0, "identity", 1, None, "share", "share of all drawn texts that are it"),
+        Measure("stay_agreement", "repair", 0, "identity", -1, None, "share", "share of the sources that left the lines as they are"),
+        Measure("stay_draws", "repair", 0, "identity", -1, None, "share", "share of all drawn texts that did"),
         Measure("by_rule", "repair", 0, "identity", 0, None, "0 or 1", "1 where a rule of analysis.repairs gave it"),
         Measure("by_chat", "repair", 0, "identity", 0, None, "0 or 1", "1 where an answer in chat gave it"),
         Measure(

@@ -134,6 +134,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     TASK: (
         "agreement", "logprob_gain", "edit_size", "rank", "old_logprob", "source_agreement", "draw_agreement", "by_rule", "surprise",
         "line_surprise", "mean_logprob", "min_logprob", "by_chat", "edit_logprob", "edit_min_logprob",
+        "stay_agreement", "stay_draws",
     ),
     FAULT: ("ochiai", "line_surprise", "spectrum_rank", "surprise_rank"),
 }  # fmt: skip

@@ -245,6 +245,8 @@ class Gathering:
     _scores: Scores = field(init=False)
     _answered: dict[str, None] = field(default_factory=dict)
     _draws: int = 0
+    _stays: dict[str, None] = field(default_factory=dict)
+    _stay_draws: int = 0
     _seen: Seen = field(init=False)
 
     def __post_init__(self) -> None:
@@ -259,6 +261,9 @@ class Gathering:
         for candidate in source.candidates(self.request):
             self._answered[source.name] = None
             self._draws += candidate.is_drawn
+            if not changes_something(candidate.change, self._seen):
+                self._stays[source.name] = None
+                self._stay_draws += candidate.is_drawn
             same = self._same(candidate.change)
             if is_new := same not in self._found:
                 self._found[same] = self._kept(candidate.change)
@@ -312,6 +317,8 @@ class Gathering:
             "edit_size": float(edit_size(old, change.new)),
             "source_agreement": len(found.sources) / len(self._answered),
             "draw_agreement": found.draws / self._draws if self._draws else 0.0,
+            "stay_agreement": len(self._stays) / len(self._answered),
+            "stay_draws": self._stay_draws / self._draws if self._draws else 0.0,
             "by_rule": float(bool(found.rules)),
             "by_chat": float("instruct" in found.sources),
         }

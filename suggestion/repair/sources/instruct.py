@@ -47,7 +47,10 @@ def why_not(request: Request) -> str:
 
 
 def candidates(request: Request) -> Iterator[Candidate]:
-    """What the model answers, greedily and drawn; what can't be read is no candidate. Raises what `Asker.say` raises."""
+    """What the model answers, greedily and drawn, which may be the lines as they are; what can't be read is no candidate.
+
+    Raises what `Asker.say` raises.
+    """
     asker, (first, end) = request.asker, function_at(request.lines, request.first, request.end)
     if asker is None:
         return
@@ -64,9 +67,8 @@ def candidates(request: Request) -> Iterator[Candidate]:
         for said in answers:
             rest = () if below is None else request.lines[below:end]
             new = lines_of(said.text, request.lines[first], rest, whole=said.stopped_by is StopReason.END)
-            change = None if new is None else difference(request, first, end, new)
-            if change is not None:
-                yield Candidate(change, "instruct", is_drawn=True)
+            if new is not None:
+                yield Candidate(difference(request, first, end, new), "instruct", is_drawn=True)
 
 
 def messages_of(request: Request) -> tuple[Message, ...]:
@@ -146,8 +148,8 @@ def lines_of(answer: str, wanted: str, rest: Sequence[str] = (), *, whole: bool)
     return [indent + line.removeprefix(given) if line else line for line in lines]
 
 
-def difference(request: Request, first: int, end: int, new: Sequence[str]) -> Change | None:
-    """What `new` changes of lines[first:end] at the lines of a request or right beside them; None for nothing."""
+def difference(request: Request, first: int, end: int, new: Sequence[str]) -> Change:
+    """What `new` changes of lines[first:end] at the lines of a request or right beside them; the lines as they are for nothing."""
     matcher = SequenceMatcher(None, [line.rstrip() for line in request.lines[first:end]], new, autojunk=False)
     at = [
         (old, until, begin, stop)
@@ -155,7 +157,7 @@ def difference(request: Request, first: int, end: int, new: Sequence[str]) -> Ch
         if kind != "equal" and old + first <= request.end and request.first <= until + first
     ]
     if not at:
-        return None
+        return Change(request.first, request.end, request.lines[request.first : request.end])
     (old, _, begin, _), (_, until, _, stop) = at[0], at[-1]
     return change_of(request.lines, first + old, first + until, new[begin:stop])
 

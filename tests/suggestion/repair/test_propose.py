@@ -71,6 +71,12 @@ def test_what_more_sources_gave_comes_first_and_the_models_and_the_rules_in_turn
         assert all(map(math.isfinite, each.values()))
 
 
+def test_sources_that_leave_the_line_as_it_is_count_against_its_repairs(embedded: LlamaModel) -> None:
+    new, same = "    if value > high:", "    if value < high:"
+    (repair,) = propose(at(embedded, CODE, WRONG, WRONG + 1), sources=[source("one", new), source("two", same)]).found
+    assert (repair.suggestion.measures["source_agreement"], repair.suggestion.measures["stay_agreement"]) == (0.5, 0.5)
+
+
 def test_a_repair_says_what_it_replaces_and_has_no_number_yet(embedded: LlamaModel) -> None:
     (repair,) = propose(at(embedded, CODE, WRONG, WRONG + 1), sources=[source("one", "    if value > high:")]).found
     assert (repair.suggestion.kind, repair.old) == ("repair", "    if value < high:")
