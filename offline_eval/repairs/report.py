@@ -41,6 +41,9 @@ def write_report(
     for said in tables.EVENTS.values():
         for source in dict.fromkeys(each.source for each in bugs):
             numbers[f"repairs: {said}, {tables.BUGS[source]}"] = tables.of_source(numbers[f"repairs: {said}"], samples, source)
+    numbers["repairs with a ✔: passes"] = tables.numbers_of(
+        tables.verified_samples(samples, bugs, run.question()["seed"]), "tests_pass", FEATURES[TASK]
+    )
     if faults:
         numbers[_OF_LINES] = tables.numbers_of(results.samples.get(FAULT, ()), "exact_match", FEATURES[FAULT])
     question = run.question()

@@ -22,7 +22,7 @@ from ...calibration.samples import Event, Sample
 from ...suggestion.repair.gathering import by_gain_and_size
 from ...suggestion.repair.localisation import MAX_LINES, TASK, by_spectrum_and_surprise, measures_of_lines
 from ..shares import share
-from .candidates import MAX_S, Attempt, By, first_verified, is_verified, repaired_within, seen_tests
+from .candidates import MAX_S, Attempt, By, first_verified, is_verified, repaired_within, sample_id, seen_tests
 
 # Only the interval of the calibration error takes resamples, and it is not printed.
 _FEW = 20
@@ -48,6 +48,19 @@ def numbers_of(samples: Sequence[Sample], event: Event, features: Sequence[str])
         return Numbers(event, None, {}, why=str(error))
     said = {sample.id: float(p) for sample, p in zip(found.samples, found.held_out, strict=True)}
     return Numbers(event, found.calibrator.evidence, said, found.calibrator.fitted_on.grouped_by)
+
+
+def verified_samples(samples: Sequence[Sample], bugs: Sequence[Attempt], seed: int) -> list[Sample]:
+    """The repairs that pass the tests that are seen: whether they pass all is what a ✔ is worth. Of bugs with a test that is held back."""
+    ids = {
+        sample_id(each.id, one)
+        for each in bugs
+        if len(each.failing) >= 2
+        for seen in [seen_tests(each, seed)]
+        for one in each.ranked("both")
+        if is_verified(each, one, seen)
+    }
+    return [sample for sample in samples if sample.id in ids]
 
 
 def of_source(numbers: Numbers, samples: Sequence[Sample], source: str) -> Numbers:
@@ -79,7 +92,8 @@ def numbers_table(numbers: Mapping[str, Numbers]) -> CellTable:
         rows.append(Row((name,), cells))
     columns = ("base rate", "skill", "AUC", "smooth calibration error")
     notes = (
-        "Of repairs: of each among the first 8 of a bug that has a score. Of lines: of each suspect of a failure.",
+        "Of repairs: of each among the first 8 of a bug that has a score; with a ✔: that passes the tests that are seen. Of lines: of each "
+        "suspect of a failure.",
         "Each project is judged by a map that was fitted without it.",
     )
     return CellTable("N", "Numbers, held out", ("of",), columns, tuple(rows), notes)

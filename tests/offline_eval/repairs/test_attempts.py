@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,11 +21,20 @@ from assay.offline_eval.repairs.candidates import (
     of,
     repaired,
     repaired_within,
+    sample_id,
     seen_tests,
     tried,
 )
 from assay.offline_eval.repairs.lines.steps import failure_of
-from assay.offline_eval.repairs.tables import Numbers, chance_by, chance_within, fault_of, faults_table, generations_of
+from assay.offline_eval.repairs.tables import (
+    Numbers,
+    chance_by,
+    chance_within,
+    fault_of,
+    faults_table,
+    generations_of,
+    verified_samples,
+)
 
 BUG = {
     "source": "rule",
@@ -113,6 +123,17 @@ def test_a_candidate_is_verified_by_what_is_seen_though_a_test_that_is_held_back
     assert tried.is_right(candidate("b"), "tests_pass") is False
     assert is_verified(tried, candidate("c"), seen) is None
     assert is_verified(tried, candidate("right", exact=True), seen) is True
+
+
+def test_a_tick_is_judged_where_a_test_is_held_back_by_the_repairs_that_have_one() -> None:
+    seen = seen_tests(attempt(failing=("t1", "t2")), 0)
+    (held,) = (test for test in ("t1", "t2") if not seen(test))
+    made = candidate("a"), candidate("b", rank=2), candidate("c", exact=True, rank=3)
+    several = attempt(*made, failing=("t1", "t2"), a=label("t1", "t2"), b=label(held))
+    samples = [SimpleNamespace(id=sample_id(several.id, each)) for each in made]
+    ticked = verified_samples(samples, [several], 0)  # type: ignore[arg-type]
+    assert ticked == samples[1:], "what fails the seen test has no ✔; what fails the other one has, and is wrong"
+    assert not verified_samples(samples, [attempt(*made, b=label())], 0), "one test alone holds nothing back"  # type: ignore[arg-type]
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12))
