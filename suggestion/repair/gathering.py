@@ -6,8 +6,6 @@ import math
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
-from typing import TypeVar
 
 from ...analysis.text_edits import changed_span
 from ...calibration.confidence import uncalibrated
@@ -28,11 +26,12 @@ from .request import Repair, Request
 from .sources.registry import Source
 from .surprise import LineSurprise, TokenSurprise, surprise_within, tokens_of, total_logprob
 
-T = TypeVar("T")
 Order = Callable[[Mapping[str, float]], float]
 
 # A round figure; anything between a half and two orders about as well.
 NATS_PER_CHARACTER = 1.0
+# What a further source that gives the same speaks for it. On QuixBugs anything between four and ten orders as well.
+NATS_PER_SOURCE = 5.0
 
 
 def by_gain(measures: Mapping[str, float]) -> float:
@@ -43,20 +42,6 @@ def by_gain(measures: Mapping[str, float]) -> float:
 def by_gain_and_size(measures: Mapping[str, float]) -> float:
     """The same as a noisy channel has it: a bug is a slip, so that what changes less may gain less (Kernighan, Church & Gale 1990)."""
     return by_gain(measures) - NATS_PER_CHARACTER * measures["edit_size"]
-
-
-def in_turns(first: Sequence[T], second: Sequence[T]) -> Iterator[T]:
-    """The best of two rankings in turns, each item once.
-
-    The model finds its own texts likelier than any other, so that a common order would put them before those of rules. What it gives and
-    what a rule gives are right for different bugs.
-    """
-    given = set[int]()
-    for pair in zip_longest(first, second):
-        for item in pair:
-            if item is not None and id(item) not in given:
-                given.add(id(item))
-                yield item
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,13 +271,16 @@ class Gathering:
         return replace(change, new=tuple(map(str.strip, change.new)))
 
     def repairs(self, most: int, order: Order, event: Event, encoding: Encoding) -> tuple[Repair, ...]:
-        """The best of what was kept: first what mends a file that does not parse, and then what the most sources gave."""
+        """The best of what was kept: first what mends a file that does not parse, then by `order` and by how many sources gave it."""
         kept = [found for found in self._found.values() if found is not None]
         gains = [found.score.gain for found in kept if found.score is not None]
         total = log_sum(gains) if gains else 0.0
-        measured = [(found, self._measures(found, total)) for found in kept]
-        ordered = sorted(measured, key=lambda each: -order(each[1]))
-        best = [each for mends in (True, False) for each in _by_agreement([one for one in ordered if one[0].mends is mends])][:most]
+
+        def worth(each: tuple[Found, dict[str, float]]) -> tuple[bool, float]:
+            found, measures = each
+            return found.mends, order(measures) + NATS_PER_SOURCE * len(found.sources)
+
+        best = sorted(((found, self._measures(found, total)) for found in kept), key=worth, reverse=True)[:most]
         return tuple(self._repair(found, measures | {"rank": rank}, event, encoding) for rank, (found, measures) in enumerate(best, 1))
 
     def _repair(self, found: Found, measures: dict[str, float], event: Event, encoding: Encoding) -> Repair:
@@ -334,13 +322,6 @@ class Gathering:
             measures["surprise"] = _surprise(change, self.request.lines, self.request.suspects)
             measures["line_surprise"] = max(changed, default=0.0)
         return measures
-
-
-def _by_agreement(ordered: Sequence[tuple[Found, dict[str, float]]]) -> Iterator[tuple[Found, dict[str, float]]]:
-    """First what the most sources gave; of those that as many gave, the model's and the rules' in turns."""
-    for count in sorted({len(found.sources) for found, _ in ordered}, reverse=True):
-        alike = [each for each in ordered if len(each[0].sources) == count]
-        yield from in_turns([each for each in alike if each[0].sources.keys() != {"rules"}], [each for each in alike if each[0].rules])
 
 
 def _add(found: Found, candidate: Candidate) -> None:
