@@ -93,7 +93,7 @@ MEASURES: dict[str, Measure] = {
         Measure("edit_min_logprob", "repair", 0, "logit_of_exp", 1, None, "nats", "smallest log p of these tokens"),
         Measure("surprise", "repair", 0, "identity", 1, None, "nats", "largest log p of the best other token - log p of those it changes"),
         Measure("line_surprise", "repair", 0, "log1p", 1, None, "nats", "sum of those above 0 of the most surprising line it changes"),
-        Measure("rank", "repair", 0, "log1p", -1, None, "rank", "its number, from 1, by gain and size (suggestion.repair.gathering)"),
+        Measure("rank", "repair", 0, "log1p", -1, None, "rank", "its number, from 1, by gain, size and sources (suggestion.repair)"),
         Measure("ochiai", "fault", 0, "identity", 1, None, "cosine", "between the tests that fail and those that run a line"),
         Measure("spectrum_rank", "fault", 0, "log1p", -1, None, "rank", "of a line by ochiai, the mean of those alike"),
         Measure("surprise_rank", "fault", 0, "log1p", -1, None, "rank", "of a line by line_surprise, the mean of those alike"),

@@ -7,6 +7,7 @@ file of that name and folder. Whether the old line is a bug, the tests decide.
 from __future__ import annotations
 
 import ast
+import hashlib
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -74,7 +75,8 @@ def _place(oracle: Oracle, file: str, old: str, new: str) -> regions.Place | Non
     if not _differs(source, source[:start] + old + source[end:]):
         return None
     region = Region(function, start + len(_indent(new)), end, number, number, "line")
-    return regions.Place(f"{file}:{number}@{len(old)}", file, region, Line(function, start, end), len(covered[number]))
+    before = hashlib.sha256(old.encode(errors="replace")).hexdigest()[:8]
+    return regions.Place(f"{file}:{number}@{before}", file, region, Line(function, start, end), len(covered[number]))
 
 
 def _function(module: Module, number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...suggestion.positions import Position, Range
@@ -13,44 +13,57 @@ from ..documents.documents import Document
 from ..model.scheduler import Superseded
 from .lines import MAX_LINES, Lines, lines_at
 from .repairing import NoRepairs
-from .work import RepairWork
+from .work import CHANGED, RepairWork
+
+# Whoever has a file repaired waits longer than for one line, and sees how far it is.
+_MAX_MS = 60_000.0
+_NONE = "Nothing that was found mends one."
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """Repairs of different lines, which together mend tests. failing: how many tests fail. lines: the first that are repaired."""
+    """Repairs of different lines, which together mend tests. lines: the first that are repaired."""
 
     repairs: tuple[Repair, ...]
     said: Verification
-    failing: int
     lines: Lines
 
     @property
     def title(self) -> str:
         """For people."""
-        return f"{len(self.said.mends)} of {self.failing} failing tests mended: {self.said.title}"
+        count = len(self.said.mends)
+        return f"{count} failing test{'s' if count > 1 else ''} mended: {self.said.title}"
 
 
 async def mended(work: RepairWork, document: Document, tell: Callable[[str], None]) -> Mended:
     """The repairs of a document that mend its failing tests, one for each place. Raises NoRepairs: with the reason where there is none."""
     faults = await _faults(work, document)
-    text, chosen, tests = document.text, list[Repair](), set[str]()
-    lines, said = None, Verification(None, 0, 0.0)
+    text, version = document.text, document.version
+    chosen, tests, lines, said, why = list[Repair](), set[str](), None, Verification(None, 0, 0.0), ""
     for number, fault in enumerate(faults, 1):
         if fault.test in tests:
             continue
         tell(f"{number} of {len(faults)} failing tests: {fault.test.rpartition('::')[2]}")
-        place = lines_at(document, Range(Position(fault.first - 1, 0), Position(fault.last, 0)), fault.why)
-        repair = None if place is None else await _repair(work, place, tests, tell)
-        if repair is None or any(_overlap(repair, other) for other in chosen):
+        place = lines_at(document, Range(Position(fault.first - 1, 0), Position(fault.last, 0)), f"{fault.test}: {fault.why}")
+        if place is None:
             continue
-        together = [*chosen, repair]
+        try:
+            repair = await _repair(work, place, fault.test, tell)
+        except NoRepairs as error:
+            repair, why = None, str(error)
+        if document.version != version:
+            raise NoRepairs(CHANGED)
+        if repair is None:
+            continue
+        # one that mends more takes the place of those at its lines
+        together = [*(other for other in chosen if not _overlap(repair, other)), repair]
         judged = await work.verifications.judge(document.uri, text, with_all(text, together))
         if judged.passed and tests < set(judged.mends):
             chosen, said, tests, lines = together, judged, set(judged.mends), lines or place
     if lines is None:
-        raise NoRepairs(f"{len(faults)} {'test fails' if len(faults) == 1 else 'tests fail'}, and nothing that was found mends one.")
-    return Mended(tuple(chosen), said, len(faults), lines)
+        failing = "1 test fails, and nothing that was found mends it." if len(faults) == 1 else f"{len(faults)} tests fail. {_NONE}"
+        raise NoRepairs(why or failing)
+    return Mended(tuple(chosen), said, lines)
 
 
 async def _faults(work: RepairWork, document: Document) -> Sequence[Fault]:
@@ -67,13 +80,20 @@ async def _faults(work: RepairWork, document: Document) -> Sequence[Fault]:
     return found
 
 
-async def _repair(work: RepairWork, place: Lines, mended: Collection[str], tell: Callable[[str], None]) -> Repair | None:
-    """The first repair that mends one more test and breaks none."""
+async def _repair(work: RepairWork, place: Lines, test: str, tell: Callable[[str], None]) -> Repair | None:
+    """The best repair that mends a test and breaks none: the first that mends all that touch its lines, if there is one in time.
+
+    Raises NoRepairs.
+    """
+
+    def more(said: Sequence[Verification]) -> bool:
+        return not any(each.passed and test in each.mends and not each.failing for each in said)
+
     try:
-        found = await work.found_for(place, tell, passing=1)
-    except (NoRepairs, Superseded):
-        return None
-    known = {name for name, said in found.verifications.items() if said.passed and not set(said.mends) <= set(mended)}
+        found = await work.found_for(place, tell, more=more, max_ms=max(_MAX_MS, work.session.settings.repair_max_ms))
+    except Superseded:
+        raise NoRepairs("Another repair was asked for.") from None
+    known = {name for name, said in found.verifications.items() if said.passed and test in said.mends}
     return next((repair for repair in found.repairs.found if repair.suggestion.id in known), None)
 
 

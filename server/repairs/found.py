@@ -148,10 +148,12 @@ class FoundRepairs:
             kept.popitem(last=False)
 
     def of(self, lines: Lines) -> Found | None:
-        """What was found for these lines of this version."""
+        """What was found for these lines of this version, and for what is said to be wrong there, where that is known."""
         kept = self._by_lines.get(lines.uri)
         found = None if kept is None else kept.get((lines.first, lines.end))
-        return found if found is not None and (found.lines.version, found.lines.digest) == (lines.version, lines.digest) else None
+        if found is None or lines.message not in ("", found.lines.message):
+            return None
+        return found if (found.lines.version, found.lines.digest) == (lines.version, lines.digest) else None
 
     def forget(self, uri: str) -> None:
         """The document's text is another one now, or it is closed."""

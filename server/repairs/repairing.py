@@ -153,7 +153,7 @@ class RepairRequests:
         return found
 
     async def _new(self, asked: EditorRequest, tell: Callable[[str], None], trial: Trial | None, began: float) -> Found:
-        max_ms = self._settings().repair_max_ms
+        max_ms = asked.request.max_ms
         names: tuple[str, str] | None = None
         try:
             async with asyncio.timeout(max_ms / 1e3 + _GRACE_S):

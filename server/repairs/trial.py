@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from ...suggestion.repair.request import Repair
-from ...suggestion.repair.verified import Verification, Verified, is_more_wanted, key_of, with_lines
+from ...suggestion.repair.verified import Verification, Verified, key_of, with_lines
 from .found import Found
+
+More = Callable[[Sequence[Verification]], bool]
 
 
 class Trial:
@@ -18,18 +20,17 @@ class Trial:
         self,
         text: str,
         judge: Callable[[str], Awaitable[Verification]],
-        most: int,
-        passing: int | None,
+        more: More,
         tell: Callable[[str], None],
         *,
         begins: bool,
     ) -> None:
-        """judge: is given the text with a repair made. most, passing: as of `is_more_wanted`. tell: told in words how far it is.
+        """judge: is given the text with a repair made. more: whether more are wanted, from what the tests say of those that were tried.
 
-        begins: whether it begins before all repairs are there.
+        tell: told in words how far it is. begins: whether it begins before all repairs are there.
         """
         self.said: dict[tuple[int, int, str], Verification] = {}
-        self._text, self._judge, self._most, self._passing, self._tell = text, judge, most, passing, tell
+        self._text, self._judge, self._more, self._tell = text, judge, more, tell
         self._repairs: Sequence[Repair] = ()
         self._begins, self._are_all = begins, False
         self._news, self._on_enough = asyncio.Event(), list[Callable[[], object]]()
@@ -63,7 +64,8 @@ class Trial:
         late = False
         if self._task is not None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._task, seconds)
+                async with asyncio.timeout(seconds):
+                    await self._task
             late = self._is_more_wanted and self._next() is not None
         judged = tuple((repair, self.said[key_of(repair)]) for repair in repairs if key_of(repair) in self.said)
         return Verified(judged, tuple(repair for repair in repairs if key_of(repair) not in self.said), why_late if late else "")
@@ -78,7 +80,8 @@ class Trial:
             self._news.clear()
             if (repair := self._next()) is not None:
                 self.said[key_of(repair)] = await self._judge(with_lines(self._text, repair.suggestion))
-                self._tell(f"tests: {len(self.said)} of {len(self._repairs)} repairs tried")
+                tried = sum(key_of(each) in self.said for each in self._repairs)
+                self._tell(f"tests: {tried} of {len(self._repairs)} repairs tried")
             elif self._are_all:
                 return
             else:
@@ -89,7 +92,7 @@ class Trial:
 
     @property
     def _is_more_wanted(self) -> bool:
-        return is_more_wanted(list(self.said.values()), self._most, self._passing)
+        return self._more(list(self.said.values()))
 
     def _next(self) -> Repair | None:
         return next((repair for repair in self._repairs if key_of(repair) not in self.said), None)

@@ -13,7 +13,7 @@ from ...calibration.plain_number import plain
 from ...suggestion.positions import Position
 from ...suggestion.repair.parsing import PROSE, why_not_parsed
 from ...suggestion.repair.request import Repair
-from ...suggestion.repair.verified import Verified
+from ...suggestion.repair.verified import Verified, is_more_wanted
 from ...suggestion.zones import is_prose
 from ..documents.documents import Document
 from ..documents.workspace import below_root, path_of
@@ -31,7 +31,7 @@ from .edits import actions_of, workspace_edit
 from .found import Found
 from .lines import Lines, found_again
 from .repairing import EditorRequest, NoRepairs, RepairRequests
-from .trial import Trial
+from .trial import More, Trial
 
 # How the reason begins why what there was no time for is not verified.
 TIME_UP = "the tests took over"
@@ -60,15 +60,19 @@ class RepairWork:
     verifications: Verifications
     outcomes: RepairOutcomes
 
-    async def _trial(self, document: Document, tell: Callable[[str], None], passing: int | None) -> Trial | None:
+    async def _trial(self, document: Document, tell: Callable[[str], None], more: More | None) -> Trial | None:
         """The tests of a request; None where none are to be run. They begin while repairs are still found, where the user allowed them."""
         if not self.session.settings.repair_verify or await self.verifications.are_refused(document.uri):
             return None
         judge = partial(self.verifications.judge, document.uri, document.text)
         begins = await self.verifications.may_run(document.uri)
-        return Trial(document.text, judge, self.session.settings.repair_candidates, passing, tell, begins=begins)
+        return Trial(document.text, judge, more or self._more(None), tell, begins=begins)
 
-    async def _with_tests(self, found: Found, trial: Trial | None) -> Found:
+    def _more(self, passing: int | None) -> More:
+        """Whether more repairs are wanted, where so many are to pass; None: all that are shown."""
+        return partial(is_more_wanted, most=self.session.settings.repair_candidates, passing=passing)
+
+    async def _with_tests(self, found: Found, trial: Trial | None, max_ms: float) -> Found:
         """The repairs with what the tests say of them, tried best first until enough pass, or the time is up (assay.repair.maxMs).
 
         Without consent the user is asked, and nothing waits for the answer. The first run of a suite goes on when the time is up: the next
@@ -76,7 +80,7 @@ class RepairWork:
         """
         if trial is None or not found.candidates:
             return replace(found, not_verified="")  # what was to be said before the user said no
-        seconds = self.session.settings.repair_max_ms / 1e3
+        seconds = max_ms / 1e3
         trial.know(found)
         verified = await trial.of_all(found.candidates, seconds, f"{TIME_UP} {plain(seconds, 6)} s (assay.repair.maxMs)")
         return _with(found, verified, self.session.settings.repair_candidates)
@@ -109,25 +113,32 @@ class RepairWork:
         return PROSE
 
     async def found_for(
-        self, lines: Lines, tell: Callable[[str], None] = lambda _: None, *, verify: bool = True, passing: int | None = None
+        self,
+        lines: Lines,
+        tell: Callable[[str], None] = lambda _: None,
+        *,
+        verify: bool = True,
+        more: More | None = None,
+        max_ms: float | None = None,
     ) -> Found:
         """The repairs of lines, of the text as it is when they are given. Where it changed meanwhile, they are asked for anew.
 
-        verify: whether the tests of the project are waited for, where they may be run, and passing: until so many repairs pass; None: all
-        that are shown.
+        verify: whether the tests of the project are waited for, where they may be run, and more: whether further repairs are wanted, until
+        all that are shown pass if it is left out. max_ms: of the model, and of the tests after it, if not the setting's.
 
         Raises NoRepairs, and Superseded where a later request for the document came.
         """
         for _ in range(_TRIES):
-            asked, document = self.asked_for(lines), self.session.documents.get(lines.uri)
+            asked, document = self.asked_for(lines, max_ms), self.session.documents.get(lines.uri)
             assert document is not None
             if why := self.why_unchecked(document, asked.lines):
                 raise NoRepairs(why)
-            trial = await self._trial(document, tell, passing) if verify else None
+            trial = await self._trial(document, tell, more) if verify else None
             if not self._is_at(asked.lines, document):
                 continue
             try:
-                found = await self.requests.find(asked, tell, trial, partial(self._verified, document, trial) if verify else None)
+                choose = partial(self._verified, document, trial, asked.request.max_ms) if verify else None
+                found = await self.requests.find(asked, tell, trial, choose)
             finally:
                 if trial is not None:
                     trial.close()
@@ -135,15 +146,15 @@ class RepairWork:
                 return found
         raise NoRepairs("The text changes faster than repairs are found. Ask for them again when you have stopped typing.")
 
-    async def _verified(self, document: Document, trial: Trial | None, found: Found) -> Found:
-        return await self._with_tests(found, trial) if self._is_at(found.lines, document) else found
+    async def _verified(self, document: Document, trial: Trial | None, max_ms: float, found: Found) -> Found:
+        return await self._with_tests(found, trial, max_ms) if self._is_at(found.lines, document) else found
 
     def _is_at(self, lines: Lines, document: Document) -> bool:
         """Whether a document is what it was when it had these lines. One that was closed and opened again counts its versions anew."""
         return self.session.documents.get(lines.uri) is document and document.version == lines.version
 
-    def asked_for(self, lines: Lines) -> EditorRequest:
-        """What is asked for lines, of the text as it is now. Raises NoRepairs."""
+    def asked_for(self, lines: Lines, max_ms: float | None = None) -> EditorRequest:
+        """What is asked for lines, of the text as it is now. max_ms: if not the setting's. Raises NoRepairs."""
         session, settings = self.session, self.session.settings
         document = session.documents.get(lines.uri)
         if (why := self.why_none(document)) or document is None:
@@ -164,7 +175,7 @@ class RepairWork:
             language=document.language,
             encoding=document.encoding,
             most=_MAX_CANDIDATES if settings.repair_verify else settings.repair_candidates,
-            max_ms=settings.repair_max_ms,
+            max_ms=max_ms or settings.repair_max_ms,
             message=now.message,
             instruct=settings.repair_instruct or "",
             surroundings=surroundings_at(session, document, now.first, prefix, suffix),
@@ -176,15 +187,14 @@ class RepairWork:
 
     def edit(self, repairs: Sequence[Repair], lines: Lines) -> types.WorkspaceEdit:
         """The edit that makes repairs of a document, for a client that will make it. lines: any of it, as they are now."""
-        for repair in repairs:
-            self.outcomes.expect(repair.suggestion.id)
+        self.outcomes.expect(*(repair.suggestion.id for repair in repairs))
         versioned = actions_of(self.editor.client_capabilities).versioned
         return workspace_edit(repairs, lines, self.session.documents.encoding, versioned=versioned)
 
     async def repair_for(self, lines: Lines, suggestion_id: str | None) -> tuple[Repair, Lines] | None:
         """The repair of an id, or the best one, and the lines as they are now; None where there is none: then the user was told why."""
         # Who names one has seen what was known of it.
-        found = await self.repairs_for(lines, verify=suggestion_id is None, passing=1)
+        found = await self.repairs_for(lines, verify=suggestion_id is None, more=self._more(1))
         if found is None:
             return None
         repair, is_refused = found.repair(suggestion_id), suggestion_id is not None and found.is_refused(suggestion_id)
@@ -208,14 +218,14 @@ class RepairWork:
         else:
             log_line(self.editor, told)
 
-    async def repairs_for(self, lines: Lines, *, verify: bool = True, passing: int | None = None) -> Found | None:
+    async def repairs_for(self, lines: Lines, *, verify: bool = True, more: More | None = None) -> Found | None:
         """The repairs of lines, at least one; None where there are none: then the user was told why, but of a later request in its place.
 
-        verify, passing: as of `found_for`.
+        verify, more: as of `found_for`.
         """
         try:
             async with cancellable_progress(self.editor, "repair", "looking for repairs") as tell:
-                found = await self.found_for(lines, tell, verify=verify, passing=passing)
+                found = await self.found_for(lines, tell, verify=verify, more=more)
         except Superseded:
             return None
         except NoRepairs as error:

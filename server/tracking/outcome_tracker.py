@@ -55,7 +55,7 @@ class RepairOutcomes:
         self._document_of = document_of
         self._log = log
         self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._expected: dict[str, _Expected] = {}
+        self._expected: dict[str, list[_Expected]] = {}
 
     def found(self, uri: str, version: int, repairs: Iterable[Repair]) -> None:
         """These are shown, of what was found for a document at a version; some may have been before."""
@@ -65,24 +65,27 @@ class RepairOutcomes:
         while len(self._known) > _MAX_KNOWN:
             self._known.popitem(last=False)
 
-    def expect(self, suggestion_id: str) -> None:
-        """The client is given the edit of a repair, and may make it."""
-        known = self._known.get(suggestion_id)
-        if known is not None and (start := self._start(known)) is not None:
-            self._expected[known.uri] = _Expected(suggestion_id, start)
+    def expect(self, *suggestion_ids: str) -> None:
+        """The client is given one edit of repairs of a document, and may make it."""
+        known = [known for each in suggestion_ids if (known := self._known.get(each)) is not None]
+        starts = [(start, each) for each in known if (start := self._start(each)) is not None]
+        expected, moved = list[_Expected](), 0
+        for start, each in sorted(starts, key=lambda pair: pair[0]):
+            expected.append(_Expected(each.repair.suggestion.id, start + moved))
+            moved += len(each.repair.suggestion.text) - len(each.repair.old)
+        self._expected |= {each.uri: expected for _, each in starts}
 
     def edited(self, uri: str) -> None:
         """A document was edited."""
-        expected = self._expected.pop(uri, None)
-        document = self._document_of(uri)
-        known = None if expected is None else self._known.get(expected.id)
-        if expected is None or document is None or known is None:
-            return
-        text = known.repair.suggestion.text
-        there = document.between(expected.start, expected.start + len(text) + 1)
-        if there.startswith(text) and there[len(text) :] in ("", "\n", "\r"):
-            anchor = Anchor(expected.start, expected.start + len(text))
-            self._end(known, ShowingEnding.ACCEPTED, anchor, inserted=len(text))
+        for expected in self._expected.pop(uri, ()):
+            document, known = self._document_of(uri), self._known.get(expected.id)
+            if document is None or known is None:
+                return
+            text = known.repair.suggestion.text
+            there = document.between(expected.start, expected.start + len(text) + 1)
+            if there.startswith(text) and there[len(text) :] in ("", "\n", "\r"):
+                anchor = Anchor(expected.start, expected.start + len(text))
+                self._end(known, ShowingEnding.ACCEPTED, anchor, inserted=len(text))
 
     def reported(self, action: Reported, suggestion_id: str) -> bool:
         """A client reports what its user did with a repair; False where the id is none of a repair. That one was put in its edit tells."""

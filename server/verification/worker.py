@@ -58,8 +58,9 @@ class CurrentTests:
         return self._current(file, text).run(file, text, lines)
 
     def faults(self, file: Path, text: str, most_lines: int) -> list[Fault]:
-        """The tests of a file that fail, with where that may be. Raises NoTests."""
-        return self._current(file, text).faults(file, text, most_lines)
+        """The tests of a file that fail, with where that may be: of the file as it is saved now. Raises NoTests."""
+        self._looked = 0.0
+        return self._current(None, "").faults(file, text, most_lines)
 
     def refresh(self) -> None:
         """Measure anew, if a file has changed. Raises NoTests."""

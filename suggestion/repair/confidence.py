@@ -27,7 +27,7 @@ TASK = "repair"
 # As many as are judged of each line, and are samples.
 RANKS = 8
 # Raise it whenever other candidates are made, or measured or ordered in another way.
-VERSION = 5
+VERSION = 6
 
 
 def prompt_of(line_prompt: str, sources: Iterable[str]) -> str:

@@ -271,14 +271,19 @@ class Gathering:
         return replace(change, new=tuple(map(str.strip, change.new)))
 
     def repairs(self, most: int, order: Order, event: Event, encoding: Encoding) -> tuple[Repair, ...]:
-        """The best of what was kept: first what mends a file that does not parse, then by `order` and by how many sources gave it."""
+        """The best of what was kept: first what mends a file that does not parse, then by `order` and by how many sources gave it.
+
+        What has no score comes last, by its size and its sources.
+        """
         kept = [found for found in self._found.values() if found is not None]
         gains = [found.score.gain for found in kept if found.score is not None]
         total = log_sum(gains) if gains else 0.0
 
-        def worth(each: tuple[Found, dict[str, float]]) -> tuple[bool, float]:
+        def worth(each: tuple[Found, dict[str, float]]) -> tuple[bool, bool, float]:
             found, measures = each
-            return found.mends, order(measures) + NATS_PER_SOURCE * len(found.sources)
+            value, sources = order(measures), NATS_PER_SOURCE * len(found.sources)
+            is_scored = math.isfinite(value)
+            return found.mends, is_scored, sources + (value if is_scored else -NATS_PER_CHARACTER * measures["edit_size"])
 
         best = sorted(((found, self._measures(found, total)) for found in kept), key=worth, reverse=True)[:most]
         return tuple(self._repair(found, measures | {"rank": rank}, event, encoding) for rank, (found, measures) in enumerate(best, 1))

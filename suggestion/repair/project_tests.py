@@ -20,6 +20,7 @@ from .verified import Judge, Verification, verification_of
 if TYPE_CHECKING:
     from ...analysis.oracle.comparison import Comparison
     from ...analysis.oracle.spectrum import Suspect
+    from ...analysis.python.statements import Function
 
 # A run of the whole suite may take so long. There are three at first, one of them to see the lines that each test runs.
 MAX_SUITE_S = 60.0
@@ -117,9 +118,12 @@ class Fault:
 
 def _function_at(text: str, line: int, most: int) -> tuple[int, int]:
     """The first and last line of the innermost function with a line, at most so many of them; the line alone outside of functions."""
+    from ...analysis.python.source_text import UnreadableSource
     from ...analysis.python.statements import parse_statements
 
-    around = [each for each in parse_statements(text).functions if each.first_line <= line <= each.last_line]
+    around: list[Function] = []
+    with suppress(UnreadableSource):  # code for another Python
+        around = [each for each in parse_statements(text).functions if each.first_line <= line <= each.last_line]
     first, last = (around[-1].first_line, around[-1].last_line) if around else (line, line)
     if last - first >= most:
         first = max(first, line - most // 2)
@@ -216,7 +220,10 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
         return _told(lambda: comparisons.of_lines(lines))
 
     def faults(self, file: Path, text: str, most_lines: int) -> list[Fault]:
-        """The failing tests that run a file, each with the function that is most suspicious. Raises NoTests, and where text isn't saved."""
+        """The failing tests that run a file, each with the function that is most suspicious; none where none fails.
+
+        After `measure`. Raises NoTests, also where the text is not saved, and where tests fail and no line of the file may be why.
+        """
         from ...analysis.oracle.comparison import Comparisons
         from ...analysis.oracle.sources import NotJudged, as_source
 
@@ -227,11 +234,15 @@ class ProjectTests(AbstractContextManager["ProjectTests"]):
         if as_source(text) != "\n".join(lines):
             raise NoTests("the file has changes that are not saved: save it, for its tests run on what is saved")
         said = Comparisons(self._oracle, name, text).of_lines(range(1, len(lines) + 1))
-        found = []
-        for test in (each for each in said.tests if each.failed and each.fails):
+        if not said.tests:
+            raise NoTests(said.why)
+        failing, found = [each for each in said.tests if each.failed and each.fails], list[Fault]()
+        for test in failing:
             line = next((each.line for each in self.suspects([test.test]) if each.file == name), None)
             if line is not None:
                 found.append(Fault(test.test, test.why, *_function_at(text, line, most_lines)))
+        if failing and not found:
+            raise NoTests(f"{failing[0].test} fails, and no line of {file.name} is known to be why")
         return found
 
     def failing(self) -> list[str]:

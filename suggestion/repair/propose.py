@@ -37,10 +37,10 @@ def propose(
 ) -> Repairs:
     """The best repairs of the lines of a request.
 
-    most: how many. order: which comes first, of those that mend a file and of the others. event: what their confidence is about.
-    encoding: what the columns of ranges count. max_ms: after so many milliseconds no further candidate is asked for, and what is there is
-    given; likewise where cancel says so. An instruct model that is being asked is waited for. No source is asked where nothing could
-    check what it gives (`Repairs.why_none`). Raises ModelError.
+    most: how many. order: what a repair is worth, but for how many sources gave it; those that mend a file come first. event: what their
+    confidence is about. encoding: what the columns of ranges count. max_ms: after so many milliseconds no further candidate is asked for,
+    and what is there is given; likewise where cancel says so. An instruct model that is being asked is waited for. No source is asked where
+    nothing could check what it gives (`Repairs.why_none`). Raises ModelError.
     """
     *_, last = proposals(request, most=most, sources=sources, order=order, event=event, encoding=encoding, max_ms=max_ms, cancel=cancel)
     return last
@@ -66,6 +66,7 @@ def proposals(
     why = why_none(request.lines, request.first, request.end, request.language)
     parsing = None if why else parsing_of(request.lines, request.first, request.end, request.language)
     if parsing is None:
+        request = _with_suspects(request) if is_block else request
         yield Repairs((), request.suspects, {}, check(), request.end - request.first, why_none=why)
         return
     gathering, told = Gathering(request, parsing), -math.inf
@@ -75,7 +76,7 @@ def proposals(
         found = gathering.repairs(most, order, event, encoding)
         return Repairs(found, request.suspects, dict(not_asked), stopped_by, request.end - request.first, parsing.parses)
 
-    # An answer in chat is about all lines of a block, and is there before the model has looked at each of them.
+    # An answer in chat is about all lines of a block, and is there before the model has looked at each of them. It may take all the time.
     for source in sorted(sources, key=lambda each: each.name != "instruct") if is_block else sources:
         if check() is not None:
             break
@@ -88,6 +89,8 @@ def proposals(
             if time.perf_counter() > told + _TOLD_EVERY_S:
                 yield repairs(None)
                 told = time.perf_counter()
+    if is_block and not request.asked:
+        request = _with_suspects(request)
     yield repairs(check())
 
 

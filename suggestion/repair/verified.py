@@ -156,7 +156,7 @@ def verified(
 
 
 class _Trial:
-    """Judges repairs in a thread, always the best of those that are there. said: what the tests say, by `_key`."""
+    """Judges repairs in a thread, always the best of those that are there. said: what the tests say, by `key_of`."""
 
     def __init__(self, text: str, judge: Judge, most: int, max_ms: float | None, cancel: Cancel | None) -> None:
         self.said: dict[tuple[int, int, str], Verification] = {}

@@ -27,6 +27,7 @@ _PROMPT = Path(__file__).parents[1] / "prompts" / "function.txt"
 _BEFORE, _AFTER = 60, 30
 # An answer may have as many tokens as the function has if two characters make one, and these more.
 _CHARACTERS, _MORE_TOKENS, _MAX_TOKENS = 2, 64, 1_024
+_BLOCK_DRAWS = 2
 # A test may compare whole files.
 _MAX_MESSAGE = 2_000
 # A word that defines a function or class, and what follows it; or a method of C's family, which has no such word.
@@ -57,7 +58,9 @@ def candidates(request: Request) -> Iterator[Candidate]:
     messages, below = messages_of(request), code_below(request, first, end)
     stop = [] if below is None else [f"\n{request.lines[below]}\n"]
     most = min(sum(len(line) + 1 for line in request.lines[first:end]) // _CHARACTERS + _MORE_TOKENS, _MAX_TOKENS)
-    for temperature, count in ((0.0, 1), (request.temperature, request.draws)):
+    # A block takes long to write, and other sources wait for it.
+    draws = request.draws if request.end - request.first == 1 else min(request.draws, _BLOCK_DRAWS)
+    for temperature, count in ((0.0, 1), (request.temperature, draws)):
         if not count or request.asking.is_over():
             return
         try:
@@ -66,9 +69,9 @@ def candidates(request: Request) -> Iterator[Candidate]:
             return
         for said in answers:
             rest = () if below is None else request.lines[below:end]
-            new = lines_of(said.text, request.lines[first], rest, whole=said.stopped_by is StopReason.END)
-            if new is not None:
-                yield Candidate(difference(request, first, end, new), "instruct", is_drawn=True)
+            made = lines_of(said.text, request.lines[first], rest, whole=said.stopped_by is StopReason.END)
+            for number, new in enumerate(made):
+                yield Candidate(difference(request, first, end, new), "instruct", is_drawn=number == 0)
 
 
 def messages_of(request: Request) -> tuple[Message, ...]:
@@ -126,22 +129,31 @@ def _is_code(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith(_COMMENTS)
 
 
-def lines_of(answer: str, wanted: str, rest: Sequence[str] = (), *, whole: bool) -> list[str] | None:
-    """The lines of the last block of an answer, indented as a line that they begin with; None where there is none.
+def lines_of(answer: str, wanted: str, rest: Sequence[str] = (), *, whole: bool) -> list[list[str]]:
+    """The lines of the last block of an answer, indented as a line that they begin with; none where there is no block.
 
-    rest: what follows where the block is not closed. whole: whether the answer ended by itself or before these, so that a block which is
-    not closed is no part of one.
+    rest: the code behind what was asked for, where an answer ends. A block that was closed without it may leave it out, or may have lost
+    it: both are given. whole: whether the answer ended by itself or before the rest, so that a block which is not closed is no part of one.
     """
-    blocks, more = _FENCED.findall(answer), ""
-    if not blocks and whole:
-        blocks, more = _OPENED.findall(answer), "".join(f"\n{line}" for line in rest)
-    lines = [line.rstrip() for line in str(blocks[-1] + more if blocks else "").split("\n")]
+    closed = _FENCED.findall(answer)
+    blocks = closed or (_OPENED.findall(answer) if whole else [])
+    if not blocks:
+        return []
+    lines = str(blocks[-1]).removesuffix("\n").split("\n")
+    has_rest = not rest or rest[0].rstrip() in map(str.rstrip, lines)
+    made = [lines] if has_rest else [lines, [*lines, *rest]] if closed else [[*lines, *rest]]
+    return [found for each in made if (found := _indented(each, wanted))]
+
+
+def _indented(block: Sequence[str], wanted: str) -> list[str]:
+    """Lines without blank ones at their ends, indented as a line; none where all are blank."""
+    lines = [line.rstrip() for line in block]
     while lines and not lines[0]:
         del lines[0]
     while lines and not lines[-1]:
         del lines[-1]
     if not lines:
-        return None
+        return []
     given, indent = indent_of(lines[0]), indent_of(wanted)
     if given == indent or not all(line.startswith(given) for line in lines if line):
         return lines

@@ -176,4 +176,9 @@ def test_texts_that_begin_alike_have_the_figures_that_each_has_alone(tiny: Llama
     for text, known in fresh.items():
         assert [token.id for token in again[text].tokens] == [token.id for token in known.tokens]
         assert [token.logprob for token in again[text].tokens] == pytest.approx([token.logprob for token in known.tokens], abs=1e-3)
-    assert tiny.replay(tiny.fim("other = ", "\n"), "omega", stop=stop).timings.reused_tokens < len(prompt.tokens)
+        assert again[text].timings.reused_tokens == len(prompt.tokens)
+    other = tiny.fim("other = ", "\n")
+    elsewhere = tiny.replay(other, "omega", stop=stop)
+    tiny.forget()
+    assert elsewhere.tokens[0].logprob == pytest.approx(tiny.replay(other, "omega", stop=stop).tokens[0].logprob, abs=1e-3)
+    assert elsewhere.tokens[0].logprob != pytest.approx(fresh["omega"].tokens[0].logprob, abs=1e-3)

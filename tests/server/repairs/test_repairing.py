@@ -92,6 +92,20 @@ async def test_what_becomes_of_a_repair_that_the_tests_bring_up_is_logged_with_t
     editor.tracker.close()
 
 
+async def test_each_of_several_repairs_that_one_edit_makes_is_accepted() -> None:
+    editor = Editor()
+    editor.document = editor.documents.open("file:///b.py", "python", 1, f"{OLD}\n{OLD}\n")
+    first, below = (replace(CANDIDATES[number], suggestion=CANDIDATES[number].suggestion) for number in (0, 1))
+    place = Range(Position(1, 0), Position(1, len(OLD)))
+    below = replace(below, suggestion=replace(below.suggestion, range=place))
+    editor.tracker.repairs.found("file:///b.py", 1, [first, below])
+    editor.tracker.repairs.expect(below.suggestion.id, first.suggestion.id)
+    editor.documents.change("file:///b.py", 2, [Change(each.suggestion.text, each.suggestion.range) for each in (below, first)])
+    editor.tracker.repairs.edited("file:///b.py")
+    assert {showing for showing, event in editor.events if isinstance(event, ShowingEnded)} == {"r1", "r2"}
+    editor.tracker.close()
+
+
 async def test_repairs_are_logged_again_only_where_others_are_shown() -> None:
     editor = Editor()
     for _ in range(2):
@@ -137,7 +151,7 @@ async def test_no_more_repairs_are_looked_for_when_enough_pass_the_tests_and_wha
     loaded = LoadedModel(fingerprint, "psm", 512, heals=True, files=False, size="small", memory="", load_ms=1.0)
     monkeypatch.setattr(editor.repairs, "_live", SimpleNamespace(process=process))
     monkeypatch.setattr(editor.repairs, "_loaded", lambda _: asyncio.sleep(0, loaded))
-    trial = Trial(editor.document.text, _passes, 5, 1, lambda _: None, begins=True)
+    trial = Trial(editor.document.text, _passes, lambda said: not said, lambda _: None, begins=True)
     given = await editor.repairs.find(editor.asked, trial=trial)
     assert process.cancelled
     assert [repair.suggestion.id for repair in given.candidates] == ["r1", "r2"]

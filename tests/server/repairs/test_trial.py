@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from assay.server.repairs.found import Found
 from assay.server.repairs.lines import Lines
 from assay.server.repairs.trial import Trial
 from assay.suggestion.repair.request import Repairs
-from assay.suggestion.repair.verified import Verification
+from assay.suggestion.repair.verified import Verification, is_more_wanted
 
 from .repair_of import OLD, repair_of
 
@@ -32,7 +33,7 @@ class Suite:
 
 
 def trial(tests: Suite, passing: int | None = 1, *, begins: bool = True) -> Trial:
-    return Trial(TEXT, tests.judge, 3, passing, lambda _: None, begins=begins)
+    return Trial(TEXT, tests.judge, partial(is_more_wanted, most=3, passing=passing), lambda _: None, begins=begins)
 
 
 async def until_idle() -> None:

@@ -66,6 +66,15 @@ def test_repairs_come_by_gain_size_and_how_many_sources_gave_them(embedded: Llam
         assert all(map(math.isfinite, each.values()))
 
 
+def test_without_scores_what_several_sources_gave_and_what_is_small_comes_first(embedded: LlamaModel) -> None:
+    sources = [
+        source("one", "    if value < high and low:", "    if value > high:"),
+        source("two", "    if value >= high:", "    if value > high:"),
+    ]
+    made = propose(at(embedded, CODE, WRONG, WRONG + 1), sources=sources, order=lambda _: -math.inf)
+    assert [repair.suggestion.text.split("if ")[1] for repair in made.found] == ["value > high:", "value >= high:", "value < high and low:"]
+
+
 def test_sources_that_leave_the_line_as_it_is_count_against_its_repairs(embedded: LlamaModel) -> None:
     new, same = "    if value > high:", "    if value < high:"
     (repair,) = propose(at(embedded, CODE, WRONG, WRONG + 1), sources=[source("one", new), source("two", same)]).found

@@ -74,13 +74,18 @@ class Continuing(TextAsker):
         ("\n    return None\n```", [LINES[5]]),
         ("\n        if item:\n            return item\n    return None\n", ["        if item:", "            return item", LINES[5]]),
         ("\n        return item\n    return 0\n```\nI changed two lines.", ["        return item", "    return 0"]),
+        ("\n        return item\n```", ["        return item"]),
+        ("\n        return item  # the first\n    return None", ["        return item  # the first", LINES[5]]),
         ("\n        return item\n    return None", ["        return item", LINES[5]]),
     ],
 )
 def test_an_answer_goes_on_from_the_code_above_and_ends_before_the_code_below(tiny: LlamaModel, text: str, instead: list[str]) -> None:
     request = Request(Asking(tiny), LINES, 4, 5, "python", Continuing(text), draws=0)
-    (found,) = instruct.candidates(request)
+    found, *others = instruct.candidates(request)
     assert found.change.of(LINES) == (*LINES[:4], *instead, *LINES[6:])
+    # a block that was closed without the code below may have lost it
+    assert [other.change.of(LINES) for other in others] == ([] if LINES[5] in instead else [(*LINES[:4], *instead, *LINES[5:])])
+    assert [each.is_drawn for each in (found, *others)] == [True, *(False for _ in others)]
 
 
 def test_a_line_that_stands_twice_ends_no_answer(tiny: LlamaModel) -> None:
@@ -102,11 +107,11 @@ def test_a_line_that_stands_twice_ends_no_answer(tiny: LlamaModel) -> None:
     ],
 )
 def test_an_answer_is_read_with_the_indentation_of_the_function(answer: str, lines: list[str] | None) -> None:
-    assert instruct.lines_of(answer, "    wrong", whole=True) == lines
+    assert instruct.lines_of(answer, "    wrong", whole=True) == ([] if lines is None else [lines])
 
 
 def test_an_answer_that_was_cut_off_is_none() -> None:
-    assert instruct.lines_of("```\ndef first(items):\n    ret", "def first(items):", whole=False) is None
+    assert instruct.lines_of("```\ndef first(items):\n    ret", "def first(items):", whole=False) == []
 
 
 CLASS = """\
