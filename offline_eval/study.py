@@ -24,6 +24,7 @@ from ..calibration.samples import EVENTS, Sample, write_samples
 from ..inference.opening import ModelChoice
 from .answers import Answer
 from .errors import StudyError
+from .plan import PLAN, tell_plan
 from .pool.interface import PoolError, Start
 from .pool.pool import MOST_WAITING, Pool
 from .progress import Progress, counted, tell_if_stopped, to_stderr
@@ -142,7 +143,9 @@ class Study:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """What the user wants of any study. limit: at most so many items. steps: those to do, all where none is named."""
+    """What the user wants of any study. limit: at most so many items. steps: those to do, all where none is named. dry_run: say what a run
+    would do, and make nothing.
+    """
 
     out: Path = field(kw_only=False)
     choice: ModelChoice = field(default_factory=ModelChoice)
@@ -151,6 +154,7 @@ class StudyOptions:
     pool: Pool = field(default_factory=Pool)
     steps: Sequence[str] = ()
     as_json: bool = False
+    dry_run: bool = False
 
     def wants(self, step: str) -> bool:
         """Whether a step is to be done."""
@@ -171,12 +175,28 @@ class StudyOptions:
 Works = Callable[[Run], Mapping[str, Making | Plan] | Plan]
 
 
-def carry_out(study: Study, options: StudyOptions, question: Question, items: Iterable[Any], works: Works, *told: str) -> Run:
+def carry_out(
+    study: Study,
+    options: StudyOptions,
+    question: Question,
+    items: Iterable[Any],
+    works: Works,
+    *told: str,
+    plan: Callable[[], Mapping[str, Any]] = dict,
+) -> Run:
     """Begin a run or go on with it, and do its steps. items: their records, which it freezes. told: to people, once it has begun.
+
+    A dry run prints its plan alone, and gives a run that is not there: the question, how many items there are, where they are known by
+    then, and what only `plan` knows, such as at most how many of what ("most_…") and how long that takes.
 
     Raises RunError, and what `conduct` raises.
     """
     lines = lines_of(items)
+    if options.dry_run:
+        known = {"items": len(lines)} if lines else {}
+        said = {**question, "schema": PLAN, **known, **plan(), "run": str(options.out.absolute())}
+        tell_plan(said, *(told if lines else ()), as_json=options.as_json)
+        return Run(options.out)
     run = Run.begin(options.out, {**question, "items": digest_of(lines)}, study.addable)
     run.keep_items(lines)
     for line in told:

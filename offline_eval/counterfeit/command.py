@@ -156,12 +156,12 @@ def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
     from ..calibration.recorded.study import Options as OfDraws
     from ..recorded.source import read
     from .problems.asking import Options
-    from .problems.recorded import run_recorded, tell_draws
+    from .problems.recorded import run_recorded
     from .problems.study import run_problems, tell_problems
 
     if sort == "draws":
         draws = options_from(OfDraws, arguments, pool=pool, files=read(arguments.recorded))
-        (tell_draws if arguments.dry_run else run_recorded)(draws)
+        run_recorded(draws)
         return
     name = arguments.set if sort == "problems" or arguments.set == "cruxeval" else Path(arguments.set)
     options = options_from(Options, arguments, choice=choice, pool=pool, set=name, data=arguments.data, form=arguments.ask)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from ...calibration.report.study_report import Source
-from ..progress import counted
 from ..run import SCHEMA, AskedQuestion, Question
 from ..study import StudyOptions
 from .answers import Recorded, Step
@@ -76,24 +75,3 @@ def recorded_in(files: Sequence[AnswerFile]) -> dict[str, list[str]]:
 def sources_of(question: AskedQuestion) -> tuple[Source, ...]:
     """The sources of the answers of a run, each once, that of the first file first. Raises RunError where run.toml does not say."""
     return tuple(dict.fromkeys(Source(*told) for told in zip(*question.lists(SOURCES), strict=True)))
-
-
-def facts_of_file(file: AnswerFile) -> dict[str, Any]:
-    """What a plan says of a file."""
-    answers = file.answers
-    return {
-        "file": str(file.path),
-        "name": answers.name,
-        "model": answers.model,
-        "answers": len(answers.answers),
-        "source": answers.source,
-        "licence": answers.licence,
-    }
-
-
-def words_of_file(file: AnswerFile) -> str:
-    """The same for people."""
-    answers = file.answers
-    source = f"from {answers.source}" if answers.source else "nothing tells its source"
-    model = answers.model or "an unnamed model"
-    return f"recorded     {file.path}: {answers.name}, {counted(len(answers.answers), 'answer')} of {model}, {source}"

@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     pool = checked_pool(arguments)
     if arguments.recorded:
         trips = options_from(recorded.Options, arguments, files=arguments.recorded)
-        (recorded.tell_recorded if arguments.dry_run else recorded.run_recorded)(trips)
+        recorded.run_recorded(trips)
         return
     projects = named(arguments.projects, suite=True)
     options = options_from(study.Options, arguments, choice=choice, pool=pool, set=name, projects=projects, form=arguments.ask)

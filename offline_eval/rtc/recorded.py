@@ -22,7 +22,6 @@ from ...calibration.report.paper_claims import Rule, claim_of
 from ...calibration.report.study_report import Section, StudyContent, counted_claims
 from ..chains.copies import is_copy
 from ..errors import UsageError
-from ..plan import tell_study
 from ..progress import counted
 from ..recorded.source import AnswerFile, question_of, read, sources_of
 from ..run import Run
@@ -70,15 +69,7 @@ def run_recorded(options: Options) -> Run:
     there = sum(len(file.answers.items()[: options.limit]) for file in files)
     question = {**question_of(NAME, "recorded", files, options), "unlabelled": there - len({(trip.file, trip.id) for trip in found})}
     told = f"{counted(len(found), 'round trip')} of {counted(len(files), 'file')}"
-    return carry_out(STUDY, options, question, found, lambda _: [], told)
-
-
-def tell_recorded(options: Options) -> None:
-    """Say what a run would do. Raises as `run_recorded` before it begins."""
-    files = read(options.files)
-    found = trips_of(files, options.limit)
-    line = f"round trips  {len(found):,} of {counted(len(files), 'file')}; no model is asked, and nothing is run"
-    tell_study(NAME, options, {"round_trips": len(found), "generations": 0}, [line])
+    return carry_out(STUDY, options, question, found, lambda _: [], told, plan=lambda: {"round_trips": len(found), "generations": 0})
 
 
 def trips_of(files: Sequence[AnswerFile], limit: int | None) -> list[RecordedTrip]:

@@ -48,17 +48,18 @@ def run(arguments: argparse.Namespace, paths: list[Path]) -> None:
     files = read(paths)
     arguments.out = arguments.out or Path(f"{stem(paths[0])}-report")
     pool, of = checked_pool(arguments), set_of(files)
-    common = {"limit": arguments.limit, "seed": arguments.seed or 0, "as_json": arguments.json, "pool": pool, "files": files, "set": of}
+    common = {"limit": arguments.limit, "seed": arguments.seed or 0, "as_json": arguments.json, "dry_run": arguments.dry_run}
+    common |= {"pool": pool, "files": files, "set": of}
     if arguments.data is not None and of == _ANY:
         raise UsageError(
             f"{paths[0]}: its problems, such as {files[0].answers.items()[0]}, are of no set that is run here: leave --data out"
         )
     if arguments.data is None or of == "cruxeval":
         answers = labelled.Options(arguments.out, data=arguments.data, **common)
-        (labelled.tell_labelled if arguments.dry_run else labelled.run_labelled)(answers)
+        labelled.run_labelled(answers)
     else:
         programs = study.Options(arguments.out, data=arguments.data, **common)
-        (study.tell_recorded if arguments.dry_run else study.run_recorded)(programs)
+        study.run_recorded(programs)
 
 
 def set_of(files: list[AnswerFile]) -> str:

@@ -22,10 +22,9 @@ from ....calibration.report.study_report import StudyContent
 from ....calibration.samples import Event
 from ...errors import UsageError
 from ...paper_tables.tables import STUDIED
-from ...plan import tell_study
 from ...progress import counted
 from ...recorded.answers import Recorded
-from ...recorded.source import AnswerFile, facts_of_file, question_of, words_of_file
+from ...recorded.source import AnswerFile, question_of
 from ...run import Run
 from ...sets.problem import Problem, literal
 from ...sets.problems import problems
@@ -199,7 +198,9 @@ def run_labelled(options: Options) -> Run:
     found = find(options)
     more = {"measure": found.measure, "event": found.event, "unlabelled": found.unlabelled}
     told = f"{counted(len(found.items), 'item')} of {counted(len(found.files), 'file')}"
-    return carry_out(STUDY, options, question_of(STUDY.name, options.set, found.files, options) | more, found.items, lambda _: [], told)
+    question = question_of(STUDY.name, options.set, found.files, options) | more
+    plan = {"generations": 0, "example": found.items[0]}
+    return carry_out(STUDY, options, question, found.items, lambda _: [], told, plan=lambda: plan)
 
 
 def _event(files: Sequence[AnswerFile]) -> Event:
@@ -265,23 +266,3 @@ def _counts(name: str, ballots: Sequence[Ballot]) -> tuple[str, ...]:
         str(sum(ballot.tied > 1 for ballot in ballots)),
         f"{fmean(ballot.right_among_tied / ballot.tied for ballot in ballots):.1%}",
     )
-
-
-def tell_labelled(options: Options) -> None:
-    """Say what a run on answers with labels would do. Raises as above."""
-    found = find(options)
-    what = "functions that were voted on" if found.measure == "vote share" else f"answers with a label {found.event}"
-    plan = {
-        "set": options.set,
-        "recorded": [facts_of_file(file) for file in found.files],
-        "measure": found.measure,
-        "items": len(found.items),
-        "unlabelled": found.unlabelled,
-        "generations": 0,
-    }
-    lines = [
-        *map(words_of_file, found.files),
-        "calls        none: no model is asked, and nothing is executed",
-        f"measure      {found.measure}: {len(found.items):,} {what}",
-    ]
-    tell_study("recorded_labelled", options, plan, lines, found.items[0], "one of them")

@@ -26,9 +26,8 @@ from ....calibration.samples import Event
 from ...calibration.recorded.draws import MAX_RESTARTS
 from ...errors import UsageError
 from ...paper_tables.forecasts import paper
-from ...plan import tell_study
 from ...progress import counted
-from ...recorded.source import AnswerFile, facts_of_file, question_of, sources_of, words_of_file
+from ...recorded.source import AnswerFile, question_of, sources_of
 from ...run import AskedQuestion, Run, Step
 from ...sets.problem import Problem
 from ...sets.problems import countable_problems
@@ -265,9 +264,16 @@ def label(study: Study, options: Options, item_of: Callable[[Unit, Problem], dic
     question = {**question_of(study.name, options.set, found.files, options), "problems": len(found.problems), "unasked": found.unasked}
     draws = counted(sum(unit.draws for unit in found.units), "answer")
     told = f"{draws} to {counted(len(found.problems), 'problem')}, {counted(len(found.units), 'distinct text')}"
-    begin = partial(start, options.set, options.data, found.tests.path if found.tests else None, best_level())
+    isolation, first = best_level(), found.units[0]
+    begin = partial(start, options.set, options.data, found.tests.path if found.tests else None, isolation)
     work = Work(LABELS, found.units, begin, options.pool, wanted=len(found.units), max_item_s=MAX_TEXT_S)
-    return carry_out(study, options, question, items, lambda _: [lambda: work], told)
+    plan = {
+        "isolation": str(isolation),
+        "most_programs_run": len(found.units) * (2 + MAX_RESTARTS if found.tests else 1),
+        "generations": 0,
+        "example": program_of(by_id[first.problem], first),
+    }
+    return carry_out(study, options, question, items, lambda _: [lambda: work], told, plan=lambda: plan)
 
 
 def _judged(run: Run, found: Sequence[Unit], labels: dict[str, Labelled]) -> Judged:
@@ -327,34 +333,3 @@ def lacking(question: Mapping[str, Any]) -> Iterator[str]:
         yield f"{counted(failed, 'request')} without an answer, as the file says."
     if unusable := question.get("unusable"):
         yield f"{counted(unusable, 'answer')} of the file with log-probabilities of another text, or that are none: these are not used."
-
-
-def tell_recorded(options: Options) -> None:
-    """Say what a run on recorded programs would do. Raises as above."""
-    found = find(options)
-    draws = sum(unit.draws for unit in found.units)
-    own = sum({unit.problem: unit.own_tests for unit in found.units}.values())
-    by_id = {problem.id: problem for problem in found.problems}
-    first = found.units[0]
-    example = program_of(by_id[first.problem], first)
-    most = len(found.units) * (1 + (1 + MAX_RESTARTS if own else 0))
-    plan = {
-        "set": options.set,
-        "problems": len(found.problems),
-        "recorded": [facts_of_file(file) for file in found.files],
-        "answers": draws,
-        "texts": len(found.units),
-        "own_tests": own,
-        "most_programs_run": most,
-        "isolation": str(best_level()),
-        "generations": 0,
-    }
-    lines = [
-        f"problems     {len(found.problems):,} of {options.set}, {options.data}",
-        *map(words_of_file, found.files),
-        "calls        none: no model is asked",
-        f"answers      {counted(draws, 'recorded answer')} to them, {counted(len(found.units), 'distinct text')}",
-        f"tests        each text once on the benchmark's inputs{f', then on {own:,} tests of the model' if own else ''}: at most",
-        f"             {most:,} programs, isolated by {plan['isolation']}",
-    ]
-    tell_study("recorded", options, plan, lines, example, f"one of the programs, of {first.problem},")

@@ -10,12 +10,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ....analysis.sandbox.isolation.best_level import best_level
 from ....calibration.report.study_report import StudyContent
 from ...calibration.recorded.draws import Labelled, Unit
-from ...calibration.recorded.study import LABELS, Options, find, label
-from ...plan import tell_study
-from ...progress import counted
+from ...calibration.recorded.study import LABELS, Options, label
 from ...recorded.source import sources_of
 from ...run import AskedQuestion, Run
 from ...sets.problem import Problem
@@ -46,27 +43,6 @@ STUDY = Study("counterfeit_recorded", (LABELS,), _NEEDED, _report)
 def run_recorded(options: Options) -> Run:
     """Run, or resume, the study. Raises as `label`."""
     return label(STUDY, options, _item)
-
-
-def tell_draws(options: Options) -> None:
-    """Say what a run on recorded programs would do. Raises as `run_recorded` before it begins."""
-    found = find(options)
-    draws = sum(unit.draws for unit in found.units)
-    plan = {
-        "set": options.set,
-        "problems": len(found.problems),
-        "recorded": [str(file.path) for file in found.files],
-        "texts": len(found.units),
-        "generations": 0,
-        "isolation": str(best_level()),
-    }
-    lines = [
-        f"problems     {len(found.problems):,} of {options.set}, {options.data}",
-        "calls        none: no model is asked",
-        f"answers      {counted(draws, 'recorded answer')}, {counted(len(found.units), 'distinct text')}, each run once in the sandbox",
-        f"tests        isolated by {plan['isolation']}",
-    ]
-    tell_study("counterfeit_recorded", options, plan, lines)
 
 
 def _item(unit: Unit, problem: Problem) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from study_runs import figures_of
 
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.recorded.answers import RecordedError
-from assay.offline_eval.rtc.recorded import STUDY, Options, run_recorded, tell_recorded
+from assay.offline_eval.rtc.recorded import STUDY, Options, run_recorded
 from assay.offline_eval.study import finish
 
 CHAIN = "identitychain-gpt35"
@@ -57,7 +57,7 @@ def written(path: Path, found: list[dict[str, Any]]) -> Path:
 
 def test_a_file_of_ones_own_is_planned_and_read_and_copies_stand_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = Options(tmp_path / "run", files=[written(tmp_path / "a.jsonl", lines())], as_json=True)
-    tell_recorded(options)
+    run_recorded(replace(options, dry_run=True))
     assert json.loads(capsys.readouterr().out)["round_trips"] == 8
     assert not options.out.exists()
     run = run_recorded(options)
