@@ -14,7 +14,7 @@ from typing import Any
 from .. import __version__
 from ..inference.asking.asker import Asker, Form, Message
 from ..inference.asking.prompts import PromptFile, load_prompt
-from ..inference.errors import SERVER_FAILURES
+from ..inference.errors import SERVER_FAILURES, ModelError
 from ..inference.model import Model
 from ..inference.opening import ModelChoice, local_asker, open_asker, require_same_model
 from .model import Changed, OnServers, begin_anew, opened_on_one_thread
@@ -73,11 +73,20 @@ class AskedModel:
         return asker, model
 
 
-def asked_model(choice: ModelChoice, form: Form | None = None) -> AskedModel:
-    """Open a model to see what it is. form: as of `open_asker`.
+def asked_model(choice: ModelChoice, form: Form | None = None, *, dry_run: bool = False) -> AskedModel:
+    """Open a model to see what it is. form: as of `open_asker`. dry_run: one that can't be opened now has no id.
 
     Raises what `open_asker` raises, and OtherModelServed where its servers differ.
     """
+    try:
+        return _opened(choice, form)
+    except ModelError:
+        if not dry_run:
+            raise
+        return AskedModel(choice, "", choice.where or "the embedded model", form or "chat")
+
+
+def _opened(choice: ModelChoice, form: Form | None) -> AskedModel:
     with open_asker(choice, form) as asker:
         for server in choice.servers if len(choice.servers) > 1 else ():
             try:
@@ -181,12 +190,12 @@ def fingerprint_of(prompts: Iterable[PromptFile]) -> str:
     return hashlib.sha256("".join(prompt.fingerprint for prompt in prompts).encode()).hexdigest()[:16]
 
 
-def evaluator_of(choice: ModelChoice, form: Form | None, recorded: Sequence[Path]) -> Evaluator:
+def evaluator_of(options: ChatOptions) -> Evaluator:
     """Open the model, or the files, to see what they are. Raises RecordedError, and what `asked_model` raises."""
-    if recorded:
-        files = read(recorded)
+    if options.recorded:
+        files = read(options.recorded)
         digest = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()[:16]
         names = ", ".join(dict.fromkeys(file.answers.model or file.answers.name for file in files))
         return Evaluator(digest, names, "text", files)
-    model = asked_model(choice, form)
+    model = asked_model(options.choice, options.form, dry_run=options.dry_run)
     return Evaluator(model.id, model.name, model.form)

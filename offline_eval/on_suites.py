@@ -135,6 +135,18 @@ def ask_about(study: Study, options: SuiteOptions, question: Question, items: It
     return carry_out(study, options, {**question, **items.question}, items.records, works, told)
 
 
+def plan_of(options: SuiteOptions) -> dict[str, Any]:
+    """What a dry run says of places, before anybody has looked for them. Raises NoIsolation."""
+    if options.folders:
+        return {"most_places": options.most_places}
+    return {
+        "archives": str(options.archives),
+        "with_your_rights": f"pip makes an environment for each project's tests ({options.python or 'this Python'}): build code runs",
+        "isolation": str(best_level()),
+        "most_places": options.most_places,
+    }
+
+
 def environments_line(options: ProjectOptions) -> str:
     """What is said before code of others runs outside of the sandbox."""
     return f"environment  one for each project's tests, made by pip with your rights ({options.python or 'this Python'}): build code runs"
@@ -166,10 +178,12 @@ def tell_about(options: SuiteOptions, model: StudyModel, study: str, prompt: str
 
 
 def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:
-    """The places whose loss the projects' tests notice: that takes a run of them, and no model; or places in folders.
+    """The places whose loss the projects' tests notice: that takes a run of them, and no model; or places in folders. In a dry run none.
 
     Raises StudyError and NoIsolation.
     """
+    if options.dry_run:
+        return Items(())
     if options.folders:
         drawing = LineDrawing(options.per_project, options.seed, options.tasks, ("python",), options.older)
         return limited(Items(drawing.places(options.folders, options.archives)), options.limit, options.seed)

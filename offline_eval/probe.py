@@ -46,12 +46,12 @@ def workers_of(pool: Pool, choice: ModelChoice) -> int:
     return pool.workers or (WAITING if choice.servers else 1)
 
 
-def estimated(choice: ModelChoice, form: Form | None, pool: Pool, probes: Sequence[Probe]) -> tuple[dict[str, Any], list[str]]:
-    """The part of a plan that says how long it takes, and its line; a model that can't be asked is told there, too."""
+def estimated(choice: ModelChoice, form: Form | None, pool: Pool, probes: Sequence[Probe]) -> dict[str, Any]:
+    """The part of a plan that says how long it takes; a model that can't be asked is told there, too."""
     try:
         asker, model = asked_model(choice, form).open()
     except ModelError as error:
-        return {}, [f"time         not known: {error}"]
+        return {"time": f"not known: {error}"}
     to_stderr(f"asking the model {counted(len(probes), 'question')}, to know how long a run takes …")
     seconds, read, written = dict[str, float](), 0.0, 0.0
     try:
@@ -64,17 +64,15 @@ def estimated(choice: ModelChoice, form: Form | None, pool: Pool, probes: Sequen
             seconds[probe.name] = round(time.perf_counter() - begun, 2)
             read, written = read + probe.count * counting.read, written + probe.count * counting.written
     except ModelError as error:
-        return {}, [f"time         not known: {error}"]
+        return {"time": f"not known: {error}"}
     finally:
         asker.close()
     workers = workers_of(pool, choice)
     hours = sum(probe.count * seconds[probe.name] for probe in probes) / workers / 3600
     read, written = (round(characters / _CHARACTERS_A_TOKEN) for characters in (read, written))
-    each = ", ".join(f"{name} {took:.1f} s" for name, took in seconds.items())
-    by = counted(workers, "worker") + (", each as fast as one alone" if workers > 1 else "")
-    plan = {"hours": round(hours, 2), "seconds_each": seconds, "tokens_read": read, "tokens_written": written}
-    tokens = f"about {read:,} tokens read and {written:,} written"
-    return plan, [f"time         about {spoken(hours)} of the model, by {by} (one just now: {each}); {tokens}"]
+    alone = ", each as fast as one alone" if workers > 1 else ""
+    said = f"about {spoken(hours)} of the model, by {counted(workers, 'worker')}{alone}"
+    return {"hours": round(hours, 2), "time": said, "seconds_each": seconds, "tokens_read": read, "tokens_written": written}
 
 
 # A question about a text takes so much of the time of a generation: its answer is one token, and most of its prompt was read before.

@@ -138,15 +138,15 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
         (tell_lines if arguments.dry_run else run_lines)(options)
     elif arguments.set == "pairs":
         from .pairs.asking import Options as PairOptions
-        from .pairs.study import run_pairs, tell_pairs
+        from .pairs.study import run_pairs
 
-        (tell_pairs if arguments.dry_run else run_pairs)(options_from(PairOptions, arguments, **shared, form=arguments.ask))
+        run_pairs(options_from(PairOptions, arguments, **shared, form=arguments.ask))
     else:
         from .functors.labelling import Options as FunctorOptions
-        from .functors.study import run_functors, tell_functors
+        from .functors.study import run_functors
 
         shared |= {"form": arguments.ask, "sources": arguments.language, "targets": arguments.to}
-        (tell_functors if arguments.dry_run else run_functors)(options_from(FunctorOptions, arguments, **shared))
+        run_functors(options_from(FunctorOptions, arguments, **shared))
 
 
 COMMAND = Command(

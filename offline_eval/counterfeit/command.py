@@ -157,7 +157,7 @@ def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
     from ..recorded.source import read
     from .problems.asking import Options
     from .problems.recorded import run_recorded
-    from .problems.study import run_problems, tell_problems
+    from .problems.study import run_problems
 
     if sort == "draws":
         draws = options_from(OfDraws, arguments, pool=pool, files=read(arguments.recorded))
@@ -165,7 +165,7 @@ def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool
         return
     name = arguments.set if sort == "problems" or arguments.set == "cruxeval" else Path(arguments.set)
     options = options_from(Options, arguments, choice=choice, pool=pool, set=name, data=arguments.data, form=arguments.ask)
-    (tell_problems if arguments.dry_run else run_problems)(options)
+    run_problems(options)
 
 
 COMMAND = Command(

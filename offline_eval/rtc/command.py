@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
         return
     projects = named(arguments.projects, suite=True)
     options = options_from(study.Options, arguments, choice=choice, pool=pool, set=name, projects=projects, form=arguments.ask)
-    (study.tell_problems if arguments.dry_run else study.run_problems)(options)
+    study.run_problems(options)
 
 
 COMMAND = Command(

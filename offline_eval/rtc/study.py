@@ -15,14 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from ...analysis.sandbox.isolation.best_level import best_level
 from ...inference.asking.asker import Form
 from ...inference.completion.task import Task
 from ..asked_model import IN_FORM, AskedModel, Asking, asked_model, text_of
 from ..chains.chain import ANSWERS, DESCRIPTIONS, Chain, ask_all
 from ..errors import UsageError
-from ..on_suites import SuiteOptions, environments_line, items_of_suites
-from ..plan import tell_study
+from ..on_suites import SuiteOptions, items_of_suites, plan_of
 from ..probe import Probe, estimated
 from ..progress import counted, tell_if_stopped
 from ..run import Run
@@ -66,8 +64,9 @@ def run_problems(options: Options) -> Run:
     with tell_if_stopped(lambda: "stopped before anything was asked; what was fetched or found is kept, and the same command goes on"):
         # what takes hours to find is not looked for in vain, and no model is opened for data that can't be read
         found = None if options.set == "regions" else find(options)
-        model = asked_model(options.choice, options.form)
-        Run.check(options.out, _question(options, model))
+        model = asked_model(options.choice, options.form, dry_run=options.dry_run)
+        if not options.dry_run:
+            Run.check(options.out, _question(options, model))
         found = found or find(options)
     return ask(options, model, found)
 
@@ -78,7 +77,19 @@ def ask(options: Options, model: AskedModel, found: Found) -> Run:
     groups = counted(len({item.group for item in found.items}), "group")
     told = f"{counted(len(found.items), 'item')} of {groups}; {model.name} is asked {IN_FORM[model.form]}"
     chain = Chain(found.items, options.plan, lambda _, ask: Asking(model, ask), found.judge)
-    return carry_out(STUDY, options, question, found.items, lambda run: chain.works(options, run, "rebuild"), told, *found.left_out)
+    told_too, plan = (told, *found.left_out), partial(_plan, options, found)
+    return carry_out(STUDY, options, question, found.items, lambda run: chain.works(options, run, "rebuild"), *told_too, plan=plan)
+
+
+def _plan(options: Options, found: Found) -> dict[str, Any]:
+    """What a dry run says; of projects' places it is not known yet which they are."""
+    first, most = next(iter(found.items), None), len(found.items) or options.most_places
+    calls = options.plan.calls(first.kind, direct="direct" in first.arms) if first else options.plan.calls("code")
+    plan = {"most_items": most, "descriptions": most * options.forward, "rebuilt": most * calls}
+    if first is None:
+        return plan_of(options) | plan
+    timed = estimated(options.choice, options.form, options.pool, [Probe("an item", most, partial(ask_all, options.plan, first))])
+    return {**plan, **timed, "example": text_of(first.to_describe())}
 
 
 def find(options: Options) -> Found:
@@ -109,36 +120,3 @@ def _question(options: Options, model: AskedModel) -> dict[str, Any]:
     if options.set == "regions":
         question["projects"] = [label_of(source) for source in options.chosen]
     return question
-
-
-def tell_problems(options: Options) -> None:
-    """Say what a run would ask and execute. Raises what `run_problems` raises before it begins."""
-    if options.set == "regions":
-        options.check()
-    plan: dict[str, Any] = {"set": options.set}
-    lines, example, probes = [], "", list[Probe]()
-    if options.set == "regions":
-        most = options.most_places
-        plan |= {"projects": [project.name for project in options.chosen], "most_items": most, "isolation": str(best_level())}
-        lines += [
-            f"projects     fetched by pip into {options.archives}: {', '.join(plan['projects'])}",
-            environments_line(options),
-            f"items        at most {most:,}: which they are, the tests say",
-        ]
-        calls = options.plan.calls("code")
-    else:
-        found = find(options)
-        first, most = found.items[0], len(found.items)
-        plan["most_items"], example = most, text_of(first.to_describe())
-        probes = [Probe("an item", most, partial(ask_all, options.plan, first))]
-        lines.append(f"items        {counted(most, 'item')} of {counted(len({item.group for item in found.items}), 'group')}")
-        calls = options.plan.calls(first.kind, direct="direct" in first.arms)
-    plan |= {"descriptions": most * options.forward, "rebuilt": most * calls}
-    lines += [
-        f"calls        {plan['descriptions']:,} descriptions, {plan['rebuilt']:,} times code, each once",
-        "judged       " + ("by text" if options.set == "edits" else "each distinct text once, in the sandbox"),
-    ]
-    if probes:
-        timed, line = estimated(options.choice, options.form, options.pool, probes)
-        plan, lines = plan | timed, lines + line
-    tell_study(NAME, options, plan, lines, example)

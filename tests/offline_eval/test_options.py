@@ -137,7 +137,7 @@ def test_what_does_nothing_or_lacks_something_is_refused_in_a_line_that_says_wha
         ),
         (
             "catcode --set translate --language python --model http://127.0.0.1:1 --data PAIR",
-            ["programs     at most 2 of 2 problems", "Translate from Python to JavaScript."],
+            ["programs     at most 2", "2 programs of 2 problems", "Translate from Python to JavaScript."],
         ),
         (
             "counterfeit --projects toolz --per-project 3 --draws 4",
@@ -146,7 +146,10 @@ def test_what_does_nothing_or_lacks_something_is_refused_in_a_line_that_says_wha
                 "draw         the shown suggestion and 4 draws at each gap: at most 30 generations",
             ],
         ),
-        ("rtc --projects toolz --per-project 2", ["calls        6 descriptions, "]),
+        (
+            "rtc --projects toolz --per-project 2",
+            ["descriptions 6", "pip makes an environment for each project's tests (this Python): build code runs"],
+        ),
     ],
 )
 def test_a_dry_run_says_what_would_be_asked_and_makes_nothing(

@@ -19,7 +19,6 @@ from ....inference.asking.asker import Asker
 from ...asked_model import IN_FORM, AskedModel, Asking, Evaluator, evaluator_of, question_in_words, text_of
 from ...chains.chain import ANSWERS, DESCRIPTIONS, Chain, Judge, ask_all
 from ...errors import UsageError
-from ...plan import tell_study
 from ...pool.interface import Start
 from ...probe import Probe, estimated
 from ...progress import counted, tell_if_stopped
@@ -42,15 +41,35 @@ def run_functors(options: Options) -> Run:
     with tell_if_stopped(lambda: "stopped before anything was asked; the same command begins again"):
         kind, found = _found(options)
         check_languages(found.languages)
-        evaluator = evaluator_of(options.choice, options.form, options.recorded)
+        evaluator = evaluator_of(options)
         question = _question(options, kind, evaluator)
-        if not evaluator.files:
+        if not (evaluator.files or options.dry_run):
             Run.check(options.out, question)
     asked = f"{found.counts}; {evaluator.name} is asked {IN_FORM[evaluator.form]}"
     told = f"recorded answers to {found.counts}; no model is asked" if evaluator.files else asked
     left_out = [f"left out: {line}" for line in found.left_out]
     question |= {"left_out": list(found.left_out)}
-    return carry_out(STUDY, options, question, found.items, lambda run: _works(options, run, evaluator, found), *left_out, told)
+    plan = partial(_plan, options, kind, found)
+    return carry_out(STUDY, options, question, found.items, lambda run: _works(options, run, evaluator, found), *left_out, told, plan=plan)
+
+
+def _plan(options: Options, kind: Kind, found: Found) -> dict[str, Any]:
+    """What a dry run says; programs that do not pass their own tests are not asked about."""
+    count, plan = len(found.items), {"most_programs": len(found.items), "isolation": str(best_level())}
+    if options.recorded:
+        return plan
+    named = len(TOLD) * (kind == "explain")
+    descriptions, code = count * named * options.draws, count * (named + 1) * options.draws
+    first, tokens = found.items[0], descriptions * DESCRIBE_TOKENS + code * CODE_TOKENS
+    probe = Probe("a program", count, partial(ask_all, Plan(options.draws, options.seed), first))
+    return {
+        **plan,
+        "descriptions": descriptions,
+        "code": code,
+        "most_new_tokens": tokens,
+        **estimated(options.choice, options.form, options.pool, [probe]),
+        "example": text_of(first.to_describe("named") if kind == "explain" else first.to_translate()),
+    }
 
 
 def _found(options: Options) -> tuple[Kind, Found]:
@@ -105,34 +124,3 @@ def _works(options: Options, run: Run, evaluator: Evaluator, found: Found) -> di
     units = {source.id: source for source in found.sources.values()}
     sources = {"sources": lambda: all_of(SOURCES, units.values(), running, options.pool, max_item_s=MAX_PROGRAM_S)} if units else {}
     return {**sources, **works}
-
-
-def tell_functors(options: Options) -> None:
-    """Say what a run would ask and execute. Raises what `run_functors` raises before it begins."""
-    kind, found = _found(options)
-    check_languages(found.languages)
-    told, count = len(TOLD) * (kind == "explain"), len(found.items)
-    descriptions, code = (0, 0) if options.recorded else (count * told * options.draws, count * (told + 1) * options.draws)
-    plan: dict[str, Any] = {
-        "set": kind,
-        "most_programs": count,
-        "problems": found.problems,
-        "descriptions": descriptions,
-        "code": code,
-        "most_tokens": descriptions * DESCRIBE_TOKENS + code * CODE_TOKENS,
-        "isolation": str(best_level()),
-    }
-    asks = () if options.recorded else found.items[0].to_translate() if kind == "translate" else found.items[0].to_describe("named")
-    calls = "no model is asked" if options.recorded else f"at most {descriptions:,} descriptions and {code:,} programs, each once"
-    timed, line = dict[str, Any](), list[str]()
-    if not options.recorded:
-        probe = Probe("a program", count, partial(ask_all, Plan(options.draws, options.seed), found.items[0]))
-        timed, line = estimated(options.choice, options.form, options.pool, [probe])
-    lines = [
-        f"programs     at most {count:,} of {counted(found.problems, 'problem')}: those that pass their own tests",
-        f"calls        {calls}, {plan['most_tokens']:,} tokens",
-        "judged       each distinct program once, in the sandbox",
-        *line,
-        *(f"left out     {each}" for each in found.left_out),
-    ]
-    tell_study(NAME, options, plan | timed, lines, text_of(asks))

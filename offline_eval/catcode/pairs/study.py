@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -18,7 +17,6 @@ from ....calibration.report.study_report import StudyContent
 from ...asked_model import NOBODY, Evaluator, evaluator_of, fingerprint_of, how_asked, question_in_words, text_of
 from ...counterfeit.problems.asking import lost_in, without_p
 from ...errors import StudyError
-from ...plan import tell_study
 from ...probe import Probe, estimated
 from ...progress import counted
 from ...recorded.source import recorded_in
@@ -62,7 +60,7 @@ def run_pairs(options: Options) -> Run:
     """Run, or resume, the study. Raises UsageError, RunError, StudyError, NoIsolation, ModelError and OSError."""
     sources = sources_of(options)
     _check_tools(frozenset(item.language for item in sources.items))
-    evaluator = evaluator_of(options.choice, options.form, options.recorded) if options.asks else NOBODY
+    evaluator = evaluator_of(options) if options.asks else NOBODY
     check_answered(evaluator, questions_of(sources.pairs))
     draws = f", draws for {counted(len(sources.drawn), 'problem')}" if sources.drawn else ""
     made = f"{counted(len(sources.pairs), 'pair')} that are made already"
@@ -77,7 +75,8 @@ def run_pairs(options: Options) -> Run:
         }
 
     items = sources.pairs or map(_item_of, sources.items)
-    return carry_out(STUDY, options, question_of(options, sources, evaluator), items, works, told)
+    plan = partial(_plan, options, sources)
+    return carry_out(STUDY, options, question_of(options, sources, evaluator), items, works, told, plan=plan)
 
 
 def _check_tools(languages: frozenset[Language]) -> None:
@@ -171,48 +170,25 @@ _MOST = {
 _RUNS = 1 + MAX_RULES + 2 + MAX_RULES * MAX_SITES
 
 
-def tell_pairs(options: Options) -> None:
-    """Say what a run would do. Raises what `run_pairs` raises before it begins, but for a model that can't be opened."""
-    sources = sources_of(options)
-    if options.recorded and options.asks:
-        evaluator_of(options.choice, options.form, options.recorded)
+def _plan(options: Options, sources: Sources) -> dict[str, Any]:
+    """What a dry run says."""
     questions = _questions(options, sources) if options.asks else 0
-    how = manner(options.votes)
-    answers = questions * how.answers
-    sets = Counter([f"{each.set} {each.language}" for each in sources.programs] + [pair.data for pair in sources.pairs])
+    runs = _RUNS * len(sources.programs) + MAX_RUN * len(sources.drawn) if options.wants("pairs") else 0
+    plan: dict[str, Any] = {"programs": len(sources.programs), "most_runs_of_programs": runs, "isolation": str(best_level())}
+    if options.recorded or not options.asks:
+        return plan | {"most_questions": questions, "generations": 0}
     pairs = [(pair.first, pair.second) for pair in sources.pairs] or [(program.source, program.source) for program in sources.programs]
-    example = _rendered(*pairs[0])
-    plan: dict[str, Any] = {
-        "programs": len(sources.programs),
-        "problems_with_draws": len(sources.drawn),
-        "pairs": len(sources.pairs),
-        "sets": dict(sets),
-        "most_runs_of_programs": _RUNS * len(sources.programs) + MAX_RUN * len(sources.drawn) if options.wants("pairs") else 0,
+    first, second = (text.strip("\n") for text in pairs[0])
+    question, how = PairQuestion("probe", {"first": first, "second": second}, "local"), manner(options.votes)
+    probe = Probe("a question", questions, partial(answered, options.votes, options.seed, question=question))
+    return {
+        **plan,
         "most_questions": questions,
-        "generations": 0 if options.recorded else answers,
-        "most_new_tokens": 0 if options.recorded else answers * how.max_tokens,
-        "isolation": str(best_level()),
-        "example": example,
+        "most_generations": questions * how.answers,
+        "most_new_tokens": questions * how.answers * how.max_tokens,
+        **estimated(options.choice, options.form, options.pool, [probe]),
+        "example": text_of(prompt("local").render(**question.slots)),
     }
-    lines = [f"data         {', '.join(f'{name}: {number:,}' for name, number in sets.items())}"]
-    if sources.items and options.wants("pairs"):
-        lines += [
-            f"pairs        of {counted(len(sources.programs), 'program')}, at most {plan['most_runs_of_programs']:,} runs of programs",
-            f"tests        in the sandbox alone, isolated by {plan['isolation']}",
-        ]
-    if options.asks:
-        at_most = "" if sources.pairs else "at most "
-        lines.append(f"asked        {at_most}{counted(questions, 'question')}, both orders of each pair")
-        if options.recorded:
-            lines.append("calls        none: no model is asked")
-        else:
-            lines.append(f"calls        {at_most}{answers:,} answers: {how.n} at T {how.temperature:g} to each question, and one at T 0")
-            first, second = (text.strip("\n") for text in pairs[0])
-            question = PairQuestion("probe", {"first": first, "second": second}, "local")
-            probe = Probe("a question", questions, lambda asker: answered(options.votes, options.seed, asker, question))
-            timed, line = estimated(options.choice, options.form, options.pool, [probe])
-            plan, lines = plan | timed, lines + line
-    tell_study(NAME, options, plan, lines, example if options.asks else "")
 
 
 def _questions(options: Options, sources: Sources) -> int:
@@ -222,10 +198,6 @@ def _questions(options: Options, sources: Sources) -> int:
     most = {kind: _MOST[kind] * (1 if kind == "identity" else 2) for kind in options.kinds}
     of = {kind: sources.drawn if kind in GLOBAL else sources.programs for kind in options.kinds}
     return sum(most[kind] * len(of[kind]) for kind in options.kinds)
-
-
-def _rendered(first: str, second: str) -> str:
-    return text_of(prompt("local").render(first=first.strip("\n"), second=second.strip("\n")))
 
 
 STUDY = Study(NAME, (MADE, ANSWERS), _NEEDED, page_of(_content), compare=partial(compare, _judged), compared=(NAME,))

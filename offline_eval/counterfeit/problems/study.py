@@ -21,7 +21,6 @@ from ....calibration.report.study_report import Section, Source, StudyContent
 from ...asked_model import IN_FORM, Evaluator, evaluator_of, how_asked, text_of
 from ...calibration.recorded.draws import Unit
 from ...errors import UsageError
-from ...plan import tell_study
 from ...probe import Probe, estimated
 from ...progress import counted
 from ...recorded.source import recorded_in, sources_of
@@ -47,13 +46,40 @@ def run_problems(options: steps.Options) -> Run:
     if isinstance(options.set, Path) or options.set == "cruxeval":
         return _run_file(options)
     found = options.problems(options.set)
-    evaluator = evaluator_of(options.choice, options.form, options.recorded)
+    evaluator = evaluator_of(options)
     question = steps.question_of(pages.DRAWS, options, evaluator, options.set) | {
         "draws": options.draws,
         "temperature": f"{options.temperature:g}",
     }
     told = f"{counted(len(found), 'problem')} of {options.set}, {counted(options.draws, 'draw')} each, asked {IN_FORM[evaluator.form]}"
-    return carry_out(STUDY, options, question, map(item_of, found), lambda run: _plan(options, run, evaluator, found), told)
+    count, benchmark = len(found) * PER_CLASS, str(options.set)
+    calls = {"draw": len(found)} if options.wants("draw") else {}
+    calls |= _questions(options, benchmark, 2 * count, count)
+    plan = partial(_ahead, options, calls, program=found[0].prompt.rstrip())
+    return carry_out(STUDY, options, question, map(item_of, found), lambda run: _plan(options, run, evaluator, found), told, plan=plan)
+
+
+def _questions(options: steps.Options, benchmark: str, programs: int, counterfeits: int) -> dict[str, int]:
+    """At most how many each step asks of so many programs."""
+    each = {"judge": programs, "judge_reasoning": programs, "execute": 2 * programs, "repair": counterfeits}
+    return {name: each[name] for name in steps.asked_of_set(options, benchmark, recorded=bool(options.recorded))}
+
+
+def _ahead(options: steps.Options, calls: Mapping[str, int], call: str = "f(0)", **slots: str) -> dict[str, Any]:
+    """What a dry run says. calls: how many questions each step asks at most. slots: of the prompts, for an example."""
+    how, slots = steps.manners(options), {"call": call, **slots}
+    plan: dict[str, Any] = {"most_questions": calls, "isolation": str(best_level())}
+    if options.recorded or not calls:
+        return plan | {"generations": 0}
+    asked = {name: steps.Question("probe", {slot: slots[slot] for slot in steps.prompt(name).slots}) for name in calls}
+    probes = [Probe(name, number, partial(steps.answered, how[name], options.seed, question=asked[name])) for name, number in calls.items()]
+    return {
+        **plan,
+        "most_generations": sum(number * how[name].answers for name, number in calls.items()),
+        "most_new_tokens": sum(number * how[name].answers * how[name].max_tokens for name, number in calls.items()),
+        **estimated(options.choice, options.form, options.pool, probes),
+        "example": text_of(steps.prompt(next(iter(calls))).render(**next(iter(asked.values())).slots)),
+    }
 
 
 def item_of(problem: Problem) -> ProblemItem:
@@ -80,7 +106,7 @@ def _units(run: Run, found: list[Problem]) -> list[Unit]:
 
 def _run_file(options: steps.Options) -> Run:
     made, executions = items_of(options)
-    evaluator = evaluator_of(options.choice, options.form, options.recorded)
+    evaluator = evaluator_of(options)
     _check_answered(evaluator, {each.id for each in (executions or made.programs)}, made.name)
     of_set = {"benchmark": made.benchmark, "generator": made.generator, "source": made.source, "licence": made.licence}
     question = steps.question_of(pages.FILES, options, evaluator, made.name) | of_set | recorded_in(evaluator.files)
@@ -91,7 +117,13 @@ def _run_file(options: steps.Options) -> Run:
         return steps.plan_of_set(options, run, evaluator, made.benchmark, lambda: made.programs)
 
     told = f"{counted(len(executions or made.programs), 'item')} of {made.name}, asked of {evaluator.name}"
-    return carry_out(OF_FILE, options, question, executions or made.programs, works, told)
+    if executions:
+        plan = partial(_ahead, options, {"execute": len(executions)}, program=executions[0].code, call=executions[0].call)
+    else:
+        wrong = sum(program.kind == "counterfeit" for program in made.programs)
+        calls = _questions(options, made.benchmark, len(made.programs), wrong)
+        plan = partial(_ahead, options, calls, program=made.programs[0].text.rstrip())
+    return carry_out(OF_FILE, options, question, executions or made.programs, works, told, plan=plan)
 
 
 def items_of(options: steps.Options) -> tuple[CounterfeitSet, list[Execution]]:
@@ -213,64 +245,6 @@ def audit(programs: Sequence[Program]) -> Table:
         ("distinct texts", len({(program.problem, program.text) for program in programs})),
     )
     return Table("Audit of the labels", ("what", "number"), "lr", tuple((what, f"{number:,}") for what, number in rows))
-
-
-def tell_problems(options: steps.Options) -> None:
-    """Say what a run would do. Raises what `run_problems` raises before a model is opened."""
-    calls, programs, problems, shown, slots = _asked(options)
-    how, upper = steps.manners(options), "at most " if problems else ""
-    tokens = sum(number * how[name].answers * how[name].max_tokens for name, number in calls.items())
-    plan: dict[str, Any] = {
-        "set": str(options.set),
-        "problems": problems,
-        "most_programs": programs,
-        "questions": calls,
-        "generations": sum(number * how[name].answers for name, number in calls.items()),
-        "most_new_tokens": tokens,
-        "isolation": str(best_level()),
-    }
-    probes = [
-        Probe(name, number, partial(steps.answered, how[name], options.seed, question=steps.Question("probe", slots[name])))
-        for name, number in calls.items()
-    ]
-    asks = probes and not options.recorded
-    timed, line = estimated(options.choice, options.form, options.pool, probes) if asks else ({}, [])
-    lines = [
-        f"set          {options.set}: {counted(problems, 'problem') + ', ' if problems else ''}{upper}{counted(programs, 'program')}",
-        *(
-            f"{name:12s} {counted(number, 'question')}, {how[name].n} answers each at T {how[name].temperature:g}"
-            f"{' and one at T 0' if how[name].top else ''}"
-            for name, number in calls.items()
-        ),
-        f"in all       at most {plan['generations']:,} answers of at most {tokens:,} tokens",
-        f"tests        what a model wrote runs in the sandbox alone, isolated by {plan['isolation']}",
-        *line,
-    ]
-    tell_study(pages.DRAWS if problems else pages.FILES, options, plan | timed, lines, shown, "one of the prompts,")
-
-
-def _asked(options: steps.Options) -> tuple[dict[str, int], int, int, str, Mapping[str, Mapping[str, str]]]:
-    """How many questions each step asks at most, how many programs there are at most, problems to draw for, an example, and one by step."""
-    if isinstance(options.set, Path) or options.set == "cruxeval":
-        made, executions = items_of(options)
-        if executions:
-            slots = {"program": executions[0].code, "call": executions[0].call}
-            return {"execute": len(executions)}, len(executions), 0, text_of(steps.prompt("execute").render(**slots)), {"execute": slots}
-        benchmark, programs, problems = made.benchmark, len(made.programs), 0
-        counterfeits = sum(program.kind == "counterfeit" for program in made.programs)
-        text = made.programs[0].text.rstrip()
-        example = steps.prompt("judge").render(program=text)
-    else:
-        found = options.problems(options.set)
-        benchmark, programs, problems, counterfeits = options.set, 2 * PER_CLASS * len(found), len(found), PER_CLASS * len(found)
-        text = (found[0].prompt + found[0].truth).rstrip()
-        example = steps.prompt("draw").render(program=found[0].prompt.rstrip())
-    drawing = {"draw": problems} if problems and options.wants("draw") else {}
-    each = {"judge": programs, "judge_reasoning": programs, "execute": 2 * programs, "repair": counterfeits}
-    calls = drawing | {name: each[name] for name in steps.asked_of_set(options, benchmark)}
-    shown = {"program": text}
-    by_step = {**dict.fromkeys(each, shown), "execute": {**shown, "call": "f(0)"}}
-    return calls, programs, problems, text_of(example), by_step | ({"draw": {"program": found[0].prompt.rstrip()}} if problems else {})
 
 
 STUDY = Study(

@@ -18,7 +18,7 @@ from assay.offline_eval.chains.chain import ANSWERS
 from assay.offline_eval.errors import RunError, StudyError, UsageError
 from assay.offline_eval.pairing import compare
 from assay.offline_eval.rtc.sets import LABELS
-from assay.offline_eval.rtc.study import STUDY, Options, run_problems, tell_problems
+from assay.offline_eval.rtc.study import STUDY, Options, run_problems
 from assay.offline_eval.study import finish
 
 from ...inference.chat_server import ChatSpeech, chatting
@@ -118,7 +118,7 @@ def test_each_item_is_asked_as_often_as_the_plan_says_and_no_docstring_is_shown(
         *[("description", 0)] * 2, *[("description", 1)] * 2, *[("baseline", 0)] * 3, *[("direct", 0)] * 2,
     ]  # fmt: skip
     capsys.readouterr()
-    tell_problems(replace(options, forward=2, backward=2, limit=2, as_json=True))
+    run_problems(replace(options, forward=2, backward=2, limit=2, as_json=True, dry_run=True))
     plan = json.loads(capsys.readouterr().out)
     assert (plan["most_items"], plan["descriptions"], plan["rebuilt"]) == (2, 4, 18)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from needs import DATA, needs_data
 from study_runs import figures_of
 
 from assay.offline_eval.catcode.functors.labelling import Options
-from assay.offline_eval.catcode.functors.study import run_functors, tell_functors
+from assay.offline_eval.catcode.functors.study import run_functors
 from assay.offline_eval.errors import UsageError
 from assay.offline_eval.pool.pool import Pool
 from assay.offline_eval.recorded.answers import RecordedError
@@ -55,7 +56,7 @@ def test_recorded_translations_are_run(tmp_path: Path, capsys: pytest.CaptureFix
         ("humaneval-javascript-python/1", "translate", "```\nreturn x\n```"),
         ("humaneval-javascript-python/9", "translate", "pass"),
     )
-    tell_functors(asked(tmp_path, path))
+    run_functors(replace(asked(tmp_path, path), dry_run=True))
     assert "no model is asked" in capsys.readouterr().err
     run = run_functors(asked(tmp_path, path))
     cell = figures_of(run.folder)["T4/humaneval/javascript-python"]

@@ -13,7 +13,7 @@ from study_runs import figures_of, files_of, isolation_here
 from assay.inference.asking.chat import ChatAsker
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.catcode.functors.labelling import LABELS, SOURCES, Options
-from assay.offline_eval.catcode.functors.study import STUDY, run_functors, tell_functors
+from assay.offline_eval.catcode.functors.study import STUDY, run_functors
 from assay.offline_eval.chains.chain import ANSWERS
 from assay.offline_eval.errors import StudyError, UsageError
 from assay.offline_eval.pairing import compare
@@ -114,7 +114,7 @@ def test_each_question_is_asked_as_often_as_the_plan_says(
         assert sum(body.get("n", 1) for body in about) == calls
         assert {body["temperature"] for body in about} == {temperature}
         capsys.readouterr()
-        tell_functors(replace(how, as_json=True))
+        run_functors(replace(how, as_json=True, dry_run=True))
         plan = json.loads(capsys.readouterr().out)
         assert (plan["most_programs"], plan["descriptions"] + plan["code"]) == (2, calls)
 

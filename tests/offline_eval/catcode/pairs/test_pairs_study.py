@@ -231,8 +231,8 @@ def test_a_dry_run_says_calls_and_tokens_and_does_nothing(built: Path, tmp_path:
     options = ["eval", "catcode", "--set", "pairs", "--out", str(tmp_path / "RUN"), "--dry-run"]
     assert main([*options, "--data", str(built / "run" / "pairs.jsonl")]) == 0
     said = capsys.readouterr().err
-    assert f"asked        {questions} questions, both orders of each pair" in said
-    assert f"calls        {11 * questions} answers" in said.replace(",", "")
+    assert f"questions    at most {questions}" in said
+    assert f"generations  at most {11 * questions}" in said.replace(",", "")
     assert main([*options, "--data", str(built / "HumanEval.jsonl"), "--steps", "pairs", "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert (plan["programs"], plan["generations"]) == (PROGRAMS, 0)
