@@ -18,7 +18,6 @@ from ..analysis.sandbox.isolation.best_level import best_level
 from ..inference.completion.task import Task
 from ..suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from .model import StudyModel
-from .plan import PLAN, tell, written
 from .progress import counted, tell_if_stopped, to_stderr
 from .run import RUN, Question, Run, check_writable
 from .sets.code import Code, Folder, LineDrawing, Source, check_older, code_of, label_of, older_releases
@@ -129,10 +128,11 @@ def model_and_items(
         return opened, items_of(options)
 
 
-def ask_about(study: Study, options: SuiteOptions, question: Question, items: Items, works: Works) -> Run:
-    """Run, or resume, a study about these items. Raises as `carry_out`."""
+def ask_about(study: Study, options: SuiteOptions, question: Question, items: Items, works: Works, most: Mapping[str, int]) -> Run:
+    """Run, or resume, a study about these items. most: what a dry run says besides places, as of `carry_out`. Raises as that."""
     told = f"{counted(len(items.places), 'place')} of {counted(len({place.project for place in items.places}), 'project')}"
-    return carry_out(study, options, {**question, **items.question}, items.records, works, told)
+    question = {**question, **items.question}
+    return carry_out(study, options, question, items.records, works, told, plan=lambda: {**plan_of(options), **most})
 
 
 def plan_of(options: SuiteOptions) -> dict[str, Any]:
@@ -145,36 +145,6 @@ def plan_of(options: SuiteOptions) -> dict[str, Any]:
         "isolation": str(best_level()),
         "most_places": options.most_places,
     }
-
-
-def environments_line(options: ProjectOptions) -> str:
-    """What is said before code of others runs outside of the sandbox."""
-    return f"environment  one for each project's tests, made by pip with your rights ({options.python or 'this Python'}): build code runs"
-
-
-def tell_about(options: SuiteOptions, model: StudyModel, study: str, prompt: str, more: Mapping[str, Any], told: Sequence[str]) -> None:
-    """Print the plan of a study. prompt: the fingerprint of what is asked. more, told: what only this study has."""
-    projects = [label_of(source) for source in options.chosen]
-    document = {
-        "set": options.set,
-        "projects": projects,
-        "archives": str(options.archives),
-        "model": model.id,
-        "model_name": model.name,
-        "prompt": prompt,
-        **({} if options.folders else {"isolation": str(best_level())}),
-        "most_places": options.most_places,
-    }
-    fetched = "read where they are" if options.folders else f"fetched by pip into {options.archives}"
-    lines = [
-        f"projects     {counted(len(projects), 'project')}, {fetched}: {', '.join(projects)}",
-        *([] if options.folders else [environments_line(options)]),
-        f"model        {model.name} {model.id}, prompt {prompt}",
-        f"places       at most {options.most_places:,}, with {', '.join(options.tasks)} at each"
-        + ("" if options.folders else ": which they are, the tests say"),
-        written(options.out),
-    ]
-    tell({"schema": PLAN, "study": study, **document, "run": str(options.out), **more}, [*lines, *told], as_json=options.as_json)
 
 
 def items_of_suites(options: SuiteOptions, *, bugs: bool = False) -> Items:

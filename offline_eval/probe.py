@@ -5,22 +5,28 @@ It takes seconds, on a slow machine a minute. The time of tests is not in it: th
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..inference.asking.asker import Asker, Form, Message, Said
+from ..inference.completion.prompt import new_tokens
+from ..inference.completion.task import kind_of
 from ..inference.errors import ModelError
-from ..inference.model import Fingerprint
+from ..inference.model import Fingerprint, Model
 from ..inference.opening import ModelChoice
 from ..suggestion.complete import complete
 from .asked_model import asked_model
 from .model import begin_anew, opened_on_one_thread
 from .pool.pool import WAITING, Pool
 from .progress import counted, to_stderr
+from .sets.lines import FileWithGap
+from .study import StudyOptions
 
 _TIMED = 5
 # Of code and plain words, for models of today.
@@ -67,12 +73,50 @@ def estimated(choice: ModelChoice, form: Form | None, pool: Pool, probes: Sequen
         return {"time": f"not known: {error}"}
     finally:
         asker.close()
-    workers = workers_of(pool, choice)
-    hours = sum(probe.count * seconds[probe.name] for probe in probes) / workers / 3600
     read, written = (round(characters / _CHARACTERS_A_TOKEN) for characters in (read, written))
+    alone_s = sum(probe.count * seconds[probe.name] for probe in probes)
+    return {**_time(alone_s, pool, choice), "seconds_each": seconds, "tokens_read": read, "tokens_written": written}
+
+
+def _time(alone_s: float, pool: Pool, choice: ModelChoice) -> dict[str, Any]:
+    """How long it takes by all workers what takes so many seconds by one."""
+    workers = workers_of(pool, choice)
+    hours = alone_s / workers / 3600
     alone = ", each as fast as one alone" if workers > 1 else ""
-    said = f"about {spoken(hours)} of the model, by {counted(workers, 'worker')}{alone}"
-    return {"hours": round(hours, 2), "time": said, "seconds_each": seconds, "tokens_read": read, "tokens_written": written}
+    return {"hours": round(hours, 2), "time": f"about {spoken(hours)} of the model, by {counted(workers, 'worker')}{alone}"}
+
+
+def at_gaps(options: StudyOptions, gaps: Sequence[FileWithGap], alternatives: int, questions: int) -> dict[str, Any]:
+    """The part of a plan about completions at gaps, each with so many questions about it; some are made now, to know how long that takes.
+
+    Raises what `ModelChoice.open` and `Model.generate` raise.
+    """
+    if not (gaps and options.wants("answers")):
+        return {"gaps": len(gaps)}
+    drawn, generations = random.Random(options.seed).sample(gaps, min(_TIMED, len(gaps))), len(gaps) * alternatives
+    with opened_on_one_thread(options.choice) as model:
+        prompts = [gap.prompt(model) for gap in drawn]
+        each = statistics.median(_seconds(model, partial(list, gap.suggestions(model, alternatives))) for gap in drawn)
+        longest = max(new_tokens(model, gap.settings, kind_of(gap.task)) for gap in gaps)
+        example = model.prompt_text(prompts[0]) or ""
+    return {
+        "gaps": len(gaps),
+        "most_generations": generations,
+        "most_questions": generations * questions,
+        "most_new_tokens": generations * longest,
+        "tokens_read": round(statistics.mean(len(prompt.tokens) for prompt in prompts) * len(gaps)) or None,
+        **_time(len(gaps) * each * (1 + QUESTION * questions), options.pool, options.choice),
+        "seconds_each": {"gap": round(each, 2)},
+        "example": example,
+    }
+
+
+def _seconds(model: Model, ask: Callable[[], object]) -> float:
+    """How long it takes a model that has read nothing before."""
+    begin_anew(model)
+    begun = time.perf_counter()
+    ask()
+    return time.perf_counter() - begun
 
 
 # A question about a text takes so much of the time of a generation: its answer is one token, and most of its prompt was read before.
@@ -85,11 +129,8 @@ def generation_seconds(choice: ModelChoice) -> float:
     took = []
     with opened_on_one_thread(choice) as model:
         for number in range(len(lines) - _TIMED, len(lines)):
-            begin_anew(model)
-            began = time.perf_counter()
             before, after = "".join(lines[:number]) + lines[number][:4], "".join(lines[number + 1 :])
-            complete(model, before, after, settings=choice.settings_for(model))
-            took.append(time.perf_counter() - began)
+            took.append(_seconds(model, partial(complete, model, before, after, settings=choice.settings_for(model))))
     return statistics.median(took)
 
 

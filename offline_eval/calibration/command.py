@@ -130,19 +130,18 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 
 
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .study import Options, run_study, sources_of, tell_plan
+    from .study import Options, run_study, sources_of
 
     name: Set = "code" if arguments.code else arguments.set
     tasks = {"tasks": ("line",)} if name == "bugs" else {}
     sources = sources_of(name, arguments.projects, arguments.languages, arguments.code or ())
-    options = options_from(Options, arguments, choice=choice, pool=pool, set=name, projects=sources, **tasks)
-    (tell_plan if arguments.dry_run else run_study)(options)
+    run_study(options_from(Options, arguments, choice=choice, pool=pool, set=name, projects=sources, **tasks))
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
-    from .problems import Options, run_problems, tell_problems
+    from .problems import Options, run_problems
 
-    (tell_problems if arguments.dry_run else run_problems)(options_from(Options, arguments, choice=choice, pool=pool))
+    run_problems(options_from(Options, arguments, choice=choice, pool=pool))
 
 
 COMMAND = Command(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,9 @@ from ...inference.completion.task import Task
 from ...suggestion.memory.scope import Scope
 from ..answers import Answer
 from ..asked_line import EVENT, Asking, OpenModel, drawn_at, generation_id, label_id
-from ..calibration.study import calls_of, words_of
 from ..errors import StudyError
 from ..model import StudyModel, model_of
-from ..plan import tell_study
+from ..probe import at_gaps
 from ..progress import counted
 from ..run import Run, Step
 from ..sets.judging import InSandbox, Label, Text, is_exact
@@ -34,7 +34,7 @@ from ..sets.problem import Problem
 from ..sets.problems import problems
 from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
 from .report import write_report
-from .shots import ADDABLE, SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots, words_of_shots
+from .shots import ADDABLE, SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots
 
 # The sandbox ends a program long before; a worker that takes so long for one text hangs.
 MAX_TEXT_S = 600.0
@@ -103,7 +103,20 @@ def run_problems(options: Options) -> Run:
     if shots := shots_of(options.choice, options.shots):
         question |= shots.question
     told = f"{counted(len(found), 'problem')} of {options.set}"
-    return carry_out(STUDY, options, question, map(_item, found), lambda run: _works(options, run, model, found, shots), told)
+    works, plan = partial(_works, options, model=model, found=found, shots=shots), partial(_plan, options, model, found, shots)
+    return carry_out(STUDY, options, question, map(_item, found), works, told, plan=plan)
+
+
+def _plan(options: Options, model: StudyModel, found: Sequence[Problem], shots: Shots | None) -> dict[str, Any]:
+    """What a dry run says."""
+    tested = sum(bool(problem.test) for problem in found)
+    gaps = [gap_of(problem, options.task, model.settings) for problem in found]
+    return {
+        "most_texts_judged": tested * options.alternatives,
+        **({"isolation": str(best_level())} if tested else {}),
+        **at_gaps(options, gaps, options.alternatives, len(model.questions)),
+        **(shots.plan(len(found)) if shots else {}),
+    }
 
 
 def _item(problem: Problem) -> dict[str, str]:
@@ -195,33 +208,3 @@ def _judged(run: Run, found: Mapping[str, Problem]) -> Iterator[Text]:
             if name not in known:
                 known.add(name)
                 yield Text(name, problem, indentation_of(problem) + one["inserted"])
-
-
-def tell_problems(options: Options) -> None:
-    """Say what a run on problems would do. Raises what it raises before it begins."""
-    found, model = options.problems(), options.model()
-    calls = calls_of(
-        options, options.alternatives, [gap_of(problem, options.task, model.settings) for problem in found], len(model.questions)
-    )
-    tested = sum(bool(problem.test) for problem in found)
-    level = str(best_level()) if tested else ""
-    plan = {
-        "set": options.set,
-        "model": model.id,
-        "model_name": model.name,
-        "prompt": model.prompts[options.task],
-        "problems": len(found),
-        "tested_problems": tested,
-        "isolation": level,
-        "most_texts_judged": tested * options.alternatives,
-        **asdict(calls),
-    }
-    judged = f"{plan['most_texts_judged']:,} texts at most, isolated by {level}" if tested else "none: this set has no tests that run here"
-    lines = [
-        f"problems     {len(found):,} of {options.set}, {options.data}",
-        f"model        {model.name} {model.id}, prompt {model.prompts[options.task]}",
-        *words_of(calls),
-        *words_of_shots(options.shots),
-        f"tests        {judged}",
-    ]
-    tell_study("problems", options, plan, lines, calls.example)

@@ -97,6 +97,11 @@ class Shots:
         """What of a run's question tells it."""
         return {"shots": self.count, "shots_asked": f"{self.model.form} {self.model.id} {_prompt().fingerprint[:16]}"}
 
+    def plan(self, answers: int) -> dict[str, str]:
+        """What a dry run says of the questions about so many answers, which take longer than these."""
+        behind = f"half of them behind {counted(self.count, 'example')}, which is most of what is read"
+        return {"questions_in_words": f"at most {2 * answers:,}, {behind}: their time is not counted"}
+
     def work(self, shown: Sequence[Shown], pool: Pool, *, waits: bool) -> Work[Any]:
         """The work of asking about answers."""
         return all_of(SHOTS, nearest(shown, self.count), Asking(self.model, said_of), pool, waits=waits)
@@ -120,12 +125,6 @@ def check_labelled(run: Run, labels: Step, units: Iterable[Any]) -> None:
     done = run.by_id(labels, "tests_pass").keys() | run.lost(labels)
     if missing := sum(unit.id not in done for unit in units):
         raise StudyError(f"{counted(missing, 'text')} {'waits' if missing == 1 else 'wait'} for the tests: do the step labels before shots")
-
-
-def words_of_shots(count: int | None) -> list[str]:
-    """What of a plan people are told."""
-    behind = f"one of them behind {counted(count, 'example')}, which is most of what is read" if count else ""
-    return [f"in words     two questions about each first answer, {behind}; not in that time"] if count else []
 
 
 def shown_answers(answers: Iterable[Answer], code_before: Callable[[Answer, Generated], str], event: Event) -> Iterator[Shown]:

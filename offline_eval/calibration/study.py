@@ -11,153 +11,29 @@ thinks of each of its generations (reflective measures). Sets:
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any, Literal
 
-from ...analysis.sandbox.isolation.best_level import best_level
-from ...inference.completion.prompt import new_tokens
-from ...inference.completion.task import Task, kind_of
-from ...inference.model import Model
+from ...inference.completion.task import Task
 from ..answers import Answer, Generated
 from ..asked_line import ANSWERS, EVENT, Asking, Gaps, answer_at, label_id
 from ..errors import StudyError
-from ..model import StudyModel, begin_anew, model_of, opened_on_one_thread
-from ..on_suites import ProjectOptions, SuiteOptions, environments_line, items_of_suites, limited, model_and_items
-from ..plan import tell_study
-from ..probe import QUESTION, spoken, workers_of
+from ..model import StudyModel, model_of
+from ..on_suites import ProjectOptions, SuiteOptions, items_of_suites, limited, model_and_items, plan_of
+from ..probe import at_gaps
 from ..progress import counted, to_stderr
 from ..run import Run, Step
 from ..sets.code import Code, LineDrawing, Source, check_older, code_of, folders_at, is_here, label_of, older_releases
-from ..sets.lines import PLAIN, TASKS, Arm, FileWithGap, in_arm
+from ..sets.lines import PLAIN, TASKS, Arm, in_arm
 from ..sets.packages import named as named_packages
 from ..sets.projects import Project, named
 from ..sets.suites import Items, Judged, Judging, Label
-from ..study import Making, Results, Study, StudyOptions, all_of, carry_out
+from ..study import Making, Results, Study, all_of, carry_out
 from .report import write_report
-from .shots import ADDABLE, SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots, words_of_shots
-
-# So many prompts are laid out to learn how long they are, and so many gaps filled to learn how long that takes.
-_LAID_OUT, _TIMED = 50, 3
-
-
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """What the model would be asked.
-
-    generations: at most. prompt_tokens: an estimate from some; None where a server counts them. hours: by so many workers, from the
-    seconds that one gap took just now.
-    """
-
-    gaps: int
-    generations: int
-    questions: int
-    prompt_tokens: int | None
-    most_new_tokens: int
-    example: str
-    hours: float
-    seconds_a_gap: float
-
-
-def tell_plan(options: Options) -> None:
-    """Say what a run would do. Raises what `run_study` raises before it begins."""
-    options.check()
-    plan: dict[str, Any] = {
-        "set": options.set,
-        "projects": [label_of(project) for project in options.chosen],
-        "archives": str(options.archives),
-        "arms": list(options.arms),
-        "tasks": list(options.tasks),
-    }
-    if options.set in TESTED:
-        plan |= {"isolation": str(best_level()), "most_places": options.suites.most_places}
-        tell_study(STUDY.name, options, plan, [*_told(options, plan), *words_of_shots(options.shots)])
-        return
-    if missing := sum(not is_here(source, options.archives) for source in options.chosen):
-        to_stderr(f"this plan counts the lines of the code itself, so first {counted(missing, 'project')} must be {_fetched_by(options)}")
-    places, model = items_of(options).places, options.model()
-    shown = [
-        gap
-        for place in places
-        for arm in options.arms
-        for task, cut in place.gaps
-        if (gap := in_arm(arm, place.text, cut, task, model.settings)) is not None
-    ]
-    calls = calls_of(options, options.alternatives, shown, len(model.questions))
-    plan |= {
-        "model": model.id,
-        "model_name": model.name,
-        "prompt": model.prompts["line"],
-        "places": len(places),
-        **asdict(calls),
-    }
-    tell_study(STUDY.name, options, plan, [*_told(options, plan), *words_of(calls), *words_of_shots(options.shots)], calls.example)
-
-
-def calls_of(options: StudyOptions, alternatives: int, shown: Sequence[FileWithGap], questions: int) -> Calls:
-    """The calls for gaps, each with so many questions about what was written there."""
-    drawn = random.Random(options.seed).sample(shown, min(_LAID_OUT, len(shown)))
-    with opened_on_one_thread(options.choice) as model:
-        prompts = [gap.prompt(model) for gap in drawn]
-        counts = [len(prompt.tokens) for prompt in prompts]
-        example = (model.prompt_text(prompts[0]) or "") if prompts else ""
-        took = [_seconds_at(gap, model, alternatives) for gap in drawn[: _TIMED * options.wants("answers")]]
-        longest = max((new_tokens(model, gap.settings, kind_of(gap.task)) for gap in drawn), default=0)
-    tokens = round(sum(counts) / len(counts) * len(shown)) if counts and all(counts) else None
-    if not options.wants("answers"):
-        shown = ()
-    made, each = len(shown) * alternatives, median(took) if took else 0.0
-    hours = len(shown) * each * (1 + QUESTION * questions) / workers_of(options.pool, options.choice) / 3600
-    return Calls(len(shown), made, made * questions, tokens, made * longest, example, round(hours, 2), round(each, 2))
-
-
-def _seconds_at(gap: FileWithGap, model: Model, alternatives: int) -> float:
-    begin_anew(model)
-    begun = time.perf_counter()
-    list(gap.suggestions(model, alternatives))
-    return time.perf_counter() - begun
-
-
-def words_of(calls: Calls) -> list[str]:
-    """The calls, for people."""
-    tokens = "the server counts them" if calls.prompt_tokens is None else f"about {calls.prompt_tokens:,} in all prompts"
-    return [
-        f"calls        {calls.generations:,} generations, {calls.questions:,} questions about them",
-        f"tokens       {tokens}; at most {calls.most_new_tokens:,} new ones",
-        f"time         about {spoken(calls.hours)} of the model ({calls.seconds_a_gap:.1f} s for each gap just now)",
-    ]
-
-
-def _fetched_by(options: Options) -> str:
-    if options.set == "code":
-        return "read where they are"
-    return f"fetched by {'npm and apt-get' if options.set == 'packages' else 'pip'} into {options.archives}"
-
-
-def _told(options: Options, plan: dict[str, Any]) -> list[str]:
-    lines = [
-        f"projects     {counted(len(plan['projects']), 'project')}, {_fetched_by(options)}: {', '.join(plan['projects'])}",
-        f"asked        {', '.join(plan['tasks'])}; arms: {', '.join(plan['arms'])}",
-    ]
-    if options.set in TESTED:
-        change = "a bug in its line" if options.set == "bugs" else "the code taken out"
-        return [
-            *lines,
-            environments_line(options),
-            f"tests        each project's own, isolated by {plan['isolation']}: whole, to know which are steady; then, at each place,",
-            f"             those that touch it, with {change}, and with each text that the model wrote",
-            f"places       at most {plan['most_places']:,}: which they are, the tests say",
-        ]
-    return [
-        *lines,
-        f"model        {plan['model_name']} {plan['model']}, prompt {plan['prompt']}",
-        f"places       {plan['places']:,}, with {plan['gaps']:,} gaps",
-    ]
-
+from .shots import ADDABLE, SHOTS, Shots, Shown, check_labelled, shots_of, shown_answers, with_shots
 
 Set = Literal["projects", "suites", "bugs", "packages", "code"]
 # Those that tests judge, too.
@@ -240,7 +116,7 @@ class Options(ProjectOptions):
     def suites(self) -> SuiteOptions:
         """What is wanted of the projects whose tests judge."""
         projects = [source for source in self.chosen if isinstance(source, Project)]
-        alike = {name: getattr(self, name) for name in ("out", "tasks", "limit", "seed", "pool", "cache", "python", "older")}
+        alike = {name: getattr(self, name) for name in ("out", "tasks", "limit", "seed", "pool", "cache", "python", "older", "dry_run")}
         return SuiteOptions(projects=projects, per_project=self.most, **alike)
 
     def model(self) -> StudyModel:
@@ -278,7 +154,19 @@ def ask(options: Options, model: StudyModel, items: Items) -> Run:
     told = f"{counted(len(items.places), 'place')} in {counted(len(files), 'file')} of {of}"
     shots = shots_of(options.choice, options.shots)
     question = {**question_of(options, model), **items.question, **(shots.question if shots else {})}
-    return carry_out(STUDY, options, question, items.records, lambda run: _works(options, run, model, items, shots), told)
+    works, plan = partial(_works, options, model=model, items=items, shots=shots), partial(_plan, options, model, items, shots)
+    return carry_out(STUDY, options, question, items.records, works, told, plan=plan)
+
+
+def _plan(options: Options, model: StudyModel, items: Items, shots: Shots | None) -> dict[str, Any]:
+    """What a dry run says."""
+    if options.set in TESTED:
+        plan, answers = plan_of(options.suites), options.suites.most_places * len(options.tasks)
+    else:
+        at = ((place, arm, task, cut) for place in items.places for arm in options.arms for task, cut in place.gaps)
+        gaps = [gap for place, arm, task, cut in at if (gap := in_arm(arm, place.text, cut, task, model.settings)) is not None]
+        plan, answers = at_gaps(options, gaps, options.alternatives, len(model.questions)), len(gaps)
+    return {**plan, **(shots.plan(answers) if shots else {})}
 
 
 def question_of(options: Options, model: StudyModel) -> dict[str, Any]:
@@ -306,6 +194,9 @@ def items_of(options: Options) -> Items:
     """The places, which take no model to find, but for those of suites a run of their tests. Raises StudyError and NoIsolation."""
     if options.set in TESTED:
         return items_of_suites(options.suites, bugs=options.set == "bugs")
+    if options.dry_run and (missing := sum(not is_here(source, options.archives) for source in options.chosen)):
+        by = f"{'npm and apt-get' if options.set == 'packages' else 'pip'} into {options.archives}"
+        to_stderr(f"this plan counts the lines of the code itself, so first {counted(missing, 'project')} must be fetched by {by}")
     drawing = LineDrawing(options.most, options.seed, options.tasks, options.languages, options.older)
     return limited(Items(drawing.places(options.chosen, options.archives)), options.limit, options.seed)
 

@@ -129,13 +129,12 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     if arguments.set == "lines":
         from ..sets.code import folders_at
         from ..sets.projects import named
-        from .lines.study import Options, run_lines, tell_lines
+        from .lines.study import Options, run_lines
 
         of: dict[str, Any] = {"projects": named(arguments.projects, suite=True)}
         if arguments.code:
             of = {"folders": folders_at(arguments.code), "tasks": (arguments.task or "line",)}
-        options = options_from(Options, arguments, **shared, **of)
-        (tell_lines if arguments.dry_run else run_lines)(options)
+        run_lines(options_from(Options, arguments, **shared, **of))
     elif arguments.set == "pairs":
         from .pairs.asking import Options as PairOptions
         from .pairs.study import run_pairs

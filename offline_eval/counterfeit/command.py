@@ -145,11 +145,10 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
 def _run_lines(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool) -> None:
     from ..sets.code import folders_at
     from ..sets.projects import named
-    from .lines.study import Options, run_lines, tell_lines
+    from .lines.study import Options, run_lines
 
     of = {"folders": folders_at(arguments.code)} if arguments.code else {"projects": named(arguments.projects, suite=True)}
-    options = options_from(Options, arguments, choice=choice, pool=pool, **of)
-    (tell_lines if arguments.dry_run else run_lines)(options)
+    run_lines(options_from(Options, arguments, choice=choice, pool=pool, **of))
 
 
 def _run_problems(arguments: argparse.Namespace, choice: ModelChoice, pool: Pool, sort: str) -> None:

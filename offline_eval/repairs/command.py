@@ -60,10 +60,9 @@ def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     if arguments.set in LINES:
         projects = named(arguments.projects, suite=True)
         of_lines = options_from(lines.Options, arguments, choice=choice, pool=pool, projects=projects, histories=arguments.data)
-        (lines.tell_lines if arguments.dry_run else lines.run_lines)(of_lines)
+        lines.run_lines(of_lines)
     else:
-        options = options_from(programs.Options, arguments, choice=choice, pool=pool)
-        (programs.tell_programs if arguments.dry_run else programs.run_programs)(options)
+        programs.run_programs(options_from(programs.Options, arguments, choice=choice, pool=pool))
 
 
 COMMAND = Command(

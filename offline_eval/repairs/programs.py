@@ -28,11 +28,9 @@ from ...analysis.sandbox.judging.result import ProgramOutcome
 from ...inference.project_memory.memory import Memory
 from ...suggestion.memory.scope import Scope
 from ...suggestion.repair.asking import Asking as OfRepairs
-from ...suggestion.repair.confidence import prompt_of
 from ...suggestion.repair.request import Failure, request_for
 from ..asked_line import Asking, OpenModel
 from ..model import StudyModel, model_of
-from ..plan import tell_study
 from ..progress import counted
 from ..run import Run, Step
 from ..sets.judging import InSandbox, Label, Text
@@ -43,7 +41,6 @@ from ..sets.suites import Unjudged
 from ..study import Making, Results, Study, StudyOptions, Work, all_of, carry_out
 from .candidates import (
     LOOPED,
-    MAX_S,
     MAX_TRIED,
     SEARCHED,
     Attempt,
@@ -56,7 +53,6 @@ from .candidates import (
     question_of_repairs,
     repaired,
     require_scores,
-    sources_of,
     tried,
 )
 from .report import attempt_of, write_report
@@ -202,41 +198,15 @@ def run_programs(options: Options) -> Run:
     found, model = options.problems(), options.model()
     question = {**model.question(STUDY.name), **question_of_repairs(model), "set": options.set, "seed": options.seed, **options.limited}
     told = counted(len(found), "program")
-    return carry_out(STUDY, options, question, map(_item, found), lambda run: _works(options, run, model, found), told)
-
-
-def tell_programs(options: Options) -> None:
-    """Say what a run would do. Raises what `run_programs` raises before it begins."""
-    found, model = options.problems(), options.model()
-    tested = sum(bool(problem.test) for problem in found)
-    plan = {
-        "set": options.set,
-        "model": model.id,
-        "model_name": model.name,
-        "prompt": prompt_of(model.prompts["line"], sources_of(model)),
-        "programs": len(found),
-        "tested_programs": tested,
-        "isolation": str(best_level()),
-        "most_mutants_tested": tested * MAX_TRIED,
-    }
-    tell_study(
-        STUDY.name,
-        options,
-        plan,
-        [
-            f"programs     {counted(len(found), 'program')} of {options.data}, {tested} with tests that run here",
-            f"model        {model.name} {model.id}, fingerprint of repairs {plan['prompt']}",
-            *(
-                (
-                    f"tests        those that come with the programs, isolated by {plan['isolation']}",
-                    f"search       all repairs of a program in their order, until one passes or {MAX_S:.0f} s are over",
-                    f"loop         beside it likewise at most {MAX_TRIED} mutants, without a model",
-                )
-                if tested
-                else ("tests        none: only exact matches are judged",)
-            ),
-        ],
+    return carry_out(
+        STUDY, options, question, map(_item, found), lambda run: _works(options, run, model, found), told, plan=lambda: _plan(found)
     )
+
+
+def _plan(found: Sequence[Problem]) -> dict[str, Any]:
+    """What a dry run says."""
+    tested = sum(bool(problem.test) for problem in found)
+    return {"tested_programs": tested, "isolation": str(best_level()), "most_mutants_tested": tested * MAX_TRIED}
 
 
 def _item(problem: Problem) -> dict[str, str | int | bool]:

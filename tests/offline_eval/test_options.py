@@ -133,7 +133,7 @@ def test_what_does_nothing_or_lacks_something_is_refused_in_a_line_that_says_wha
     [
         (
             "catcode --projects toolz --per-project 2 --of suggestion",
-            ["calls        at most 4 generations, 256 new tokens, and 22 texts that are scored"],
+            ["generations  at most 4", "new tokens   at most 256", "scored texts at most 22", "tests (this Python): build code runs"],
         ),
         (
             "catcode --set translate --language python --model http://127.0.0.1:1 --data PAIR",
@@ -142,8 +142,9 @@ def test_what_does_nothing_or_lacks_something_is_refused_in_a_line_that_says_wha
         (
             "counterfeit --projects toolz --per-project 3 --draws 4",
             [
-                "places       at most 3, with line, line_rest at each",
-                "draw         the shown suggestion and 4 draws at each gap: at most 30 generations",
+                "places       at most 3",
+                "tasks        line, line_rest",
+                "draws        at most 30",
             ],
         ),
         (

@@ -113,7 +113,6 @@ def test_a_plan_needs_no_sandbox(folders: list[str], tmp_path: Path, study: str,
     def nothing_isolates() -> None:
         raise NoIsolation("nothing isolates programs here")
 
-    monkeypatch.setattr(f"assay.offline_eval.{study}.lines.study.best_level", nothing_isolates)
     monkeypatch.setattr("assay.offline_eval.on_suites.best_level", nothing_isolates)
     assert main(["eval", study, "--code", *folders, "--dry-run", "--out", str(tmp_path / "run")]) == 0
     assert not (tmp_path / "run").exists()

@@ -22,11 +22,10 @@ from typing import Any
 import msgspec
 
 from ....analysis.oracle.changes import changed_lines
-from ....analysis.sandbox.isolation.best_level import best_level
 from ...asked_line import EVENT, Asking, label_id
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about
 from ...run import Question, Run, Step
 from ...sets.suites import Items, Judged, Judging, Label
 from ...study import Making, Plan, Results, Study, Work, all_of
@@ -113,7 +112,19 @@ def run_lines(options: Options) -> Run:
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    return ask_about(STUDY, options, question_of(options, model), items, lambda run: _works(options, run, model, items))
+    works, most = partial(_works, options, model=model, items=items), _most(options, model)
+    return ask_about(STUDY, options, question_of(options, model), items, works, most)
+
+
+def _most(options: Options, model: StudyModel) -> dict[str, int]:
+    """At most how many of what there are."""
+    places, lines = options.most_places, options.most_places * len(options.codes)
+    return {
+        "most_generations": 2 * places,
+        "most_new_tokens": 2 * places * model.settings.line_tokens,
+        "most_scored_texts": lines * (2 + MAX_CHAIN if options.folders else MAX_SCORED),
+        "most_texts_judged": 0 if options.folders else 2 * places + lines * MAX_JUDGED,
+    }
 
 
 def question_of(options: Options, model: StudyModel) -> Question:
@@ -203,32 +214,3 @@ def known_of(run: Run) -> Known:
 # Of a line: as it is, once more, and each rewrite.
 MAX_SCORED = 2 + MAX_CHAIN + len(ON_LINE) + MAX_WRONG
 MAX_JUDGED = MAX_CHAIN + MAX_UNCONFIRMED + len(ON_LINE) + MAX_WRONG + MAX_UNCONFIRMED
-
-
-def tell_lines(options: Options) -> None:
-    """Say what a run would do. Raises what `run_lines` raises before it begins."""
-    options.check()
-    model = options.model()
-    places, lines = options.most_places, options.most_places * len(options.codes)
-    judged = 0 if options.folders else 2 * places + lines * MAX_JUDGED
-    more = {
-        "of": list(options.codes),
-        "tasks": list(options.tasks),
-        "most_generations": 2 * places,
-        "most_new_tokens": 2 * places * model.settings.line_tokens,
-        "most_scored_texts": lines * (2 + MAX_CHAIN if options.folders else MAX_SCORED),
-        "most_texts_judged": judged,
-    }
-    around = f"the code around it in a chain of at most {MAX_CHAIN}"
-    told = [f"rewritten    {around}; no test judges it"]
-    if not options.folders:
-        told = [
-            f"rewritten    {' and '.join(options.codes)}, where it passes: {around},",
-            f"             the line at most {len(ON_LINE)} times so that it does the same and {MAX_WRONG} times so that tests fail",
-            f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
-        ]
-    calls = (
-        f"calls        at most {more['most_generations']:,} generations, {more['most_new_tokens']:,} new tokens, and "
-        f"{more['most_scored_texts']:,} texts that are scored"
-    )
-    tell_about(options, model, STUDY.name, model.prompts["line"], more, [*told, calls])

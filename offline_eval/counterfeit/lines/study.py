@@ -19,15 +19,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ....analysis.oracle.oracle import MAX_PROFILED
-from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.completion.settings import Sampling
 from ....inference.completion.task import Task
 from ...asked_line import Asking
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
-from ...progress import counted, to_stderr
+from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about
+from ...progress import to_stderr
 from ...run import Question, Run
 from ...sets.suites import Items, Judging
 from ...study import Making, Plan, Results, Study, all_of
@@ -80,7 +78,23 @@ def ask(options: Options, model: StudyModel, items: Items) -> Run:
         to_stderr(f"note: {model.name} was not trained to mend lines: repair is left out")
     if MEASURE not in model.questions:
         to_stderr(f"note: {model.name} can't be asked about what it wrote: of judging only its own probability is left")
-    return ask_about(STUDY, options, question_of(options, model), items, lambda run: _works(options, run, model, items))
+    works, most = partial(_works, options, model=model, items=items), _most(options, model)
+    return ask_about(STUDY, options, question_of(options, model), items, works, most)
+
+
+def _most(options: Options, model: StudyModel) -> dict[str, int]:
+    """At most how many of what there are."""
+    gaps = options.most_places * len(options.tasks)
+    texts = gaps * (1 + options.draws)
+    repairs = gaps * label.MAX_REPAIRED * (1 + label.DRAWS_EACH) if model.mends and not options.folders else 0
+    return {
+        "most_draws": texts,
+        "most_generations": texts + repairs,
+        "most_questions": texts if MEASURE in model.questions else 0,
+        "most_repairs": repairs,
+        "most_new_tokens": (texts + repairs) * model.settings.line_tokens,
+        "most_texts_judged": 0 if options.folders else texts + repairs,
+    }
 
 
 def question_of(options: Options, model: StudyModel) -> Question:
@@ -114,35 +128,3 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
             lambda: all_of(label.REPAIR_LABELS, label.repaired_texts(run, items), Judging(items.contents), pool, **tests),
         ]
     return plan
-
-
-def tell_lines(options: Options) -> None:
-    """Say what a run would do. Raises what `run_lines` raises before it begins."""
-    options.check()
-    model = options.model()
-    gaps, mends = options.most_places * len(options.tasks), model.mends and not options.folders
-    texts = gaps * (1 + options.draws)
-    repairs = gaps * label.MAX_REPAIRED * (1 + label.DRAWS_EACH) if mends else 0
-    more = {
-        "prompt_sampled": model.sampled["line"],
-        "tasks": list(options.tasks),
-        "most_generations": texts + repairs,
-        "most_questions": texts if MEASURE in model.questions else 0,
-        "most_new_tokens": (texts + repairs) * model.settings.line_tokens,
-        "most_texts_judged": 0 if options.folders else texts + repairs,
-    }
-    mended = f"at most {label.MAX_REPAIRED} counterfeits of a gap, each {1 + label.DRAWS_EACH} times"
-    if not mends:
-        mended = "left out: no test judges it" if options.folders else "left out: not trained for it"
-    labelled = "left out: right is what stood there"
-    if not options.folders:
-        labelled = f"each distinct text by the tests that touch it, at most {MAX_PROFILED}, isolated by {best_level()}"
-    told = [
-        f"draw         the shown suggestion and {counted(options.draws, 'draw')} at each gap: at most {texts:,} generations",
-        f"             draws at temperature {options.temperature:g}, prompt {model.sampled['line']}",
-        f"label        {labelled}",
-        f"judge        at most {more['most_questions']:,} questions",
-        f"repair       {mended}{f': at most {repairs:,} generations' if mends else ''}",
-        f"tokens       at most {more['most_new_tokens']:,} new ones",
-    ]
-    tell_about(options, model, STUDY.name, model.prompts["line"], more, told)

@@ -20,23 +20,24 @@ from functools import partial
 from typing import Any, TypedDict
 
 from ....analysis.corpora.git_history import GitError, open_repository
-from ....analysis.sandbox.isolation.best_level import best_level
 from ....inference.completion.settings import Sampling
 from ....suggestion.repair.confidence import RANKS
 from ...asked_line import Asking
 from ...counterfeit.lines.label import LABELS, MAX_TEXT_S, profiled
 from ...errors import UsageError
 from ...model import StudyModel, model_of
-from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about, tell_about
+from ...on_suites import SuiteOptions, ask_about, items_of_suites, model_and_items, question_about
 from ...repairs.candidates import question_of_repairs
 from ...run import Question, Run, Step
 from ...sets.suites import Items, Judging
 from ...study import Making, Plan, Results, Study, Work, all_of
-from ..candidates import BELONGS, LOOPED, MAX_S, MAX_TRIED, SEARCHED, Attempt, Trial, answer_of, require_scores
+from ..candidates import BELONGS, LOOPED, MAX_TRIED, SEARCHED, Attempt, Trial, answer_of, require_scores
 from ..report import attempt_of, write_report
 from ..tables import Fault, fault_of, generations_of
 from . import steps
 
+# A bug by a rule, and one that the model drew.
+_SOURCES = 2
 # A suite is run several times before it can judge.
 _MAX_BUG_S = 3600.0
 
@@ -128,7 +129,20 @@ def run_lines(options: Options) -> Run:
 
 def ask(options: Options, model: StudyModel, items: Items) -> Run:
     """Run, or resume, the study about these items. Raises as `run_lines`."""
-    return ask_about(STUDY, options, question_of(options, model), items, lambda run: _works(options, run, model, items))
+    return ask_about(STUDY, options, question_of(options, model), items, lambda run: _works(options, run, model, items), _most(options))
+
+
+def _most(options: Options) -> dict[str, int]:
+    """At most how many of what there are."""
+    places = options.most_places
+    bugs = places if options.histories else places * _SOURCES
+    return {
+        "most_bugs": bugs,
+        "most_generations": 0 if options.histories else places * steps.DRAWS,
+        "most_lines_repaired": bugs + places,
+        "most_texts_judged": bugs * steps.TRIES + bugs * RANKS * len(BELONGS) + places * steps.MAX_CONTROLS,
+        "most_mutants_tested": bugs * MAX_TRIED,
+    }
 
 
 def question_of(options: Options, model: StudyModel) -> Question:
@@ -169,31 +183,3 @@ def _works(options: Options, run: Run, model: StudyModel, items: Items) -> Mappi
         "loop": lambda: judging(LOOPED, steps.try_all, (Trial(line) for line in steps.lines_of(items, bugs()) if line.bug), _MAX_BUG_S),
     }
     return plan
-
-
-_SOURCES = 2
-
-
-def tell_lines(options: Options) -> None:
-    """Say what a run would do. Raises what `run_lines` raises before it begins."""
-    options.check()
-    model = options.model()
-    places = options.most_places
-    bugs = places if options.histories else places * _SOURCES
-    judged = bugs * steps.TRIES + bugs * RANKS * len(BELONGS) + places * steps.MAX_CONTROLS
-    more = {
-        "most_bugs": bugs,
-        "most_generations": 0 if options.histories else places * steps.DRAWS,
-        "most_lines_repaired": bugs + places,
-        "most_texts_judged": judged,
-        "most_mutants_tested": bugs * MAX_TRIED,
-    }
-    made = f"at each one by a rule and one of {steps.DRAWS} lines that the model draws, of at most {steps.TRIES} that are tried"
-    told = [
-        f"bugs         {'at each the line from before the newest commit that changed it alone' if options.histories else made}",
-        f"repairs      of at most {bugs:,} bugs, and at {places:,} right lines as a control",
-        f"tests        each project's own, isolated by {best_level()}: at most {judged:,} texts are judged",
-        f"search       all repairs of a bug are tested in their order, until one passes or {MAX_S:.0f} s are over",
-        f"loop         beside it likewise at most {MAX_TRIED} mutants of a bug, without a model",
-    ]
-    tell_about(options, model, STUDY.name, str(question_of(options, model)["prompt"]), more, told)
