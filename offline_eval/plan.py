@@ -26,7 +26,7 @@ def tell_plan(plan: Mapping[str, Any], *told: str, as_json: bool) -> None:
 
 def _lines(plan: Mapping[str, Any]) -> Iterator[str]:
     for name, value in plan.items():
-        if name in ("schema", "example") or value in (None, "", [], (), {}):
+        if name in ("schema", "example") or value is False or value in (None, "", [], (), {}):
             continue
         for each in _each(value):
             most = "at most " if name.startswith("most_") else ""
@@ -47,6 +47,8 @@ def _words(value: Any) -> str:
         return ", ".join(f"{name.replace('_', ' ')} {_words(each)}" for name, each in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_words, value))
+    if isinstance(value, float):
+        return f"{value:,.2f}"
     return f"{value:,}" if type(value) is int else str(value)
 
 

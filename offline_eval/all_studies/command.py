@@ -23,11 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, choice: ModelChoice) -> None:
     """Run, or resume, the studies. Raises UsageError, and what each study raises."""
     from ..sets.projects import named
-    from .study import Options, run_all, tell_all
+    from .study import Options, run_all
 
     projects = named(arguments.projects, suite=True)
-    options = options_from(Options, arguments, choice=choice, pool=checked_pool(arguments), projects=projects)
-    (tell_all if arguments.dry_run else run_all)(options)
+    run_all(options_from(Options, arguments, choice=choice, pool=checked_pool(arguments), projects=projects))
 
 
 COMMAND = Command(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from dataclasses import asdict, astuple, dataclass
 from functools import partial
@@ -17,8 +17,8 @@ from typing import Any
 
 from ..errors import RunError
 from ..model import StudyModel, model_of
-from ..on_suites import SuiteOptions
-from ..plan import tell_study
+from ..on_suites import SuiteOptions, plan_of
+from ..plan import PLAN, tell_plan
 from ..pool.interface import PoolError
 from ..pool.pool import WAITING
 from ..probe import QUESTION, generation_seconds
@@ -162,6 +162,9 @@ def run_all(options: Options) -> Run:
     model = options.model()
     known = question_of(options, model)
     Run.check(options.out, known)
+    if options.dry_run:
+        tell_plan({**known, "schema": PLAN, **_plan(options), "run": str(options.out.absolute())}, as_json=options.as_json)
+        return Run(options.out)
     if not (options.out / RUN).exists():
         planned = sizes(options.minutes, len(options.projects), options.workers, generation_seconds(options.choice))
         Run.begin(options.out, known | {_size_of(name): places for name, places in planned.items()})
@@ -182,6 +185,24 @@ def run_all(options: Options) -> Run:
         raise failure
     to_stderr(f"now the validation tables of this model's calibrators: assay calibrate validate --all {options.out}")
     return run
+
+
+def _plan(options: Options) -> dict[str, Any]:
+    """What a dry run says: of a run that has begun, as many places as it takes. Raises RunError."""
+    generation_s, projects = generation_seconds(options.choice), len(options.projects)
+    begun = (options.out / RUN).exists()
+    places = places_of(Run.opened(options.out)) if begun else sizes(options.minutes, projects, options.workers, generation_s)
+    costs = {each.name: cost(each, places[each.name] * projects, options.workers, generation_s) for each in RUNS}
+    together = whole(list(costs.values()))
+    return {
+        **plan_of(options),
+        "most_places": together.places,
+        "rates": f"of one worker: a generation {generation_s:.3f} s (timed just now); a place found {FOUND_S:.1f} s, a text judged "
+        f"{JUDGED_S:.2f} s (measured, docs/performance.md). {counted(options.workers, 'worker')}. The environments of the tests, made "
+        "once, are not counted",
+        "runs": {each.name: {"share": each.share, **asdict(costs[each.name])} for each in RUNS},
+        "whole": asdict(together),
+    }
 
 
 def question_of(options: Options, model: StudyModel) -> dict[str, str | int | Sequence[str]]:
@@ -238,50 +259,3 @@ def _quiet(as_json: bool) -> AbstractContextManager[Any]:
 def _tell(folder: Path, runs: Sequence[Path], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"run": str(folder), "runs": list(map(str, runs))}))
-
-
-def tell_all(options: Options) -> None:
-    """Say what a run would do. Raises what `run_all` raises before it begins."""
-    model = options.model()
-    known = question_of(options, model)
-    Run.check(options.out, known)
-    generation_s = generation_seconds(options.choice)
-    begun = (options.out / RUN).exists()
-    projects = len(options.projects)
-    places = places_of(Run.opened(options.out)) if begun else sizes(options.minutes, projects, options.workers, generation_s)
-    costs = {each.name: cost(each, places[each.name] * projects, options.workers, generation_s) for each in RUNS}
-    rates = (
-        f"of one worker: a generation {generation_s:.3f} s (timed just now); a place found {FOUND_S:.1f} s, a text judged {JUDGED_S:.2f} s "
-        f"(measured, docs/performance.md). {counted(options.workers, 'worker')}. The environments of the tests, made once, are not "
-        "counted"
-    )
-    plan = {
-        "model": model.id,
-        "model_name": model.name,
-        "projects": known["projects"],
-        "minutes": options.minutes,
-        "rates": rates,
-        "runs": {each.name: {"share": each.share, **asdict(costs[each.name])} for each in RUNS},
-        "whole": asdict(whole(list(costs.values()))),
-    }
-    tell_study(STUDY.name, options, plan, _lines(options, model, costs, rates))
-
-
-def _lines(options: Options, model: StudyModel, costs: Mapping[str, Cost], rates: str) -> Sequence[str]:
-    heads = ("run", "time", "places", "calls", "texts judged", "hours")
-    rows = [
-        heads,
-        *(_row(each.name, f"{each.share} %", costs[each.name]) for each in RUNS),
-        _row("all", "100 %", whole(list(costs.values()))),
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        f"model        {model.name} {model.id}",
-        f"projects     {counted(len(options.projects), 'project')}: {', '.join(project.name for project in options.projects)}",
-        *(row[0].ljust(widths[0]) + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)) for row in rows),
-        f"rates        {rates}",
-    ]
-
-
-def _row(name: str, share: str, of: Cost) -> tuple[str, ...]:
-    return name, share, f"{of.places:,}", f"{of.calls:,}", f"{of.judged:,}", f"{of.hours:.1f}"

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from assay.inference.opening import ModelChoice
 from assay.offline_eval.all_studies import study
-from assay.offline_eval.all_studies import study as plan
 from assay.offline_eval.all_studies.study import RUNS, Options, cost, places_of, run_all, sizes, whole
 from assay.offline_eval.calibration import study as calibration
 from assay.offline_eval.catcode.lines import study as catcode
@@ -92,8 +91,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def takes(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the model take so long for a generation."""
-    for module in (study, plan):
-        monkeypatch.setattr(module, "generation_seconds", lambda _: seconds)
+    monkeypatch.setattr(study, "generation_seconds", lambda _: seconds)
 
 
 def test_each_study_gets_what_was_asked_and_its_share_of_the_time(
@@ -123,7 +121,7 @@ def test_a_resumed_run_takes_as_many_places_whatever_the_model_takes_now_and_so_
     assert places_of(run_all(options)) == before
     assert {name: each.per_project for name, each in made.items()} == before
     capsys.readouterr()
-    plan.tell_all(replace(options, as_json=True))
+    run_all(replace(options, as_json=True, dry_run=True))
     planned = json.loads(capsys.readouterr().out)["runs"]
     assert {name: each["places"] for name, each in planned.items()} == {name: 2 * each for name, each in before.items()}
 
@@ -131,9 +129,9 @@ def test_a_resumed_run_takes_as_many_places_whatever_the_model_takes_now_and_so_
 def test_another_question_is_refused(options: Options, made: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     takes(0.5, monkeypatch)
     run_all(options)
-    for use in (run_all, plan.tell_all):
+    for dry_run in (False, True):
         with pytest.raises(RunError, match="minutes: 30 -> 60"):
-            use(replace(options, minutes=60.0))
+            run_all(replace(options, minutes=60.0, dry_run=dry_run))
 
 
 def test_a_study_that_fails_keeps_none_of_the_others_from_their_work(
@@ -153,7 +151,7 @@ def test_a_study_that_fails_keeps_none_of_the_others_from_their_work(
 def test_a_plan_makes_nothing_and_tells_calls_hours_and_where_the_rates_come_from(
     options: Options, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    plan.tell_all(replace(options, as_json=True))
+    run_all(replace(options, as_json=True, dry_run=True))
     told = json.loads(capsys.readouterr().out)
     assert not options.out.exists()
     assert list(told["runs"]) == NAMES
@@ -161,7 +159,7 @@ def test_a_plan_makes_nothing_and_tells_calls_hours_and_where_the_rates_come_fro
         assert all(each[name] > 0 for name in ("places", "calls", "judged", "hours"))
     assert "timed just now" in told["rates"]
     assert "docs/performance.md" in told["rates"]
-    plan.tell_all(options)
+    run_all(replace(options, dry_run=True))
     assert "hours" in capsys.readouterr().err
 
 
