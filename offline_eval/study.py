@@ -24,7 +24,7 @@ from ..calibration.samples import EVENTS, Sample, write_samples
 from ..inference.opening import ModelChoice
 from .answers import Answer
 from .errors import StudyError
-from .plan import PLAN, tell_plan
+from .plan import PLAN, tell
 from .pool.interface import PoolError, Start
 from .pool.pool import MOST_WAITING, Pool
 from .progress import Progress, counted, tell_if_stopped, to_stderr
@@ -195,7 +195,7 @@ def carry_out(
     if options.dry_run:
         known = {"items": len(lines)} if lines else {}
         said = {**question, "schema": PLAN, **known, **plan(), "run": str(options.out.absolute())}
-        tell_plan(said, *(told if lines else ()), as_json=options.as_json)
+        tell(said, *(told if lines else ()), as_json=options.as_json)
         return Run(options.out)
     run = Run.begin(options.out, {**question, "items": digest_of(lines)}, study.addable)
     run.keep_items(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,12 @@ from ...analysis.oracle.interpreter import existing, mounts_of
 from ...analysis.sandbox.isolation.levels import Isolation
 from ...analysis.sandbox.isolation.tree import entries_below
 from ...analysis.sandbox.isolation.view import interpreter_folders
-from ...calibration.plain_number import plain
 from ...calibration.project_folder import PROJECT_FOLDER, link_in
 from ...inference.completion.task import Task
 from ...inference.opening import ModelChoice
 from ...suggestion.memory.scope import DEFAULT_SCOPE, Scope
 from ..errors import UsageError
 from ..pool.pool import Pool
-from ..progress import counted
 from ..run import check_writable, is_free
 from ..sets.regions import TASKS
 
@@ -125,6 +122,12 @@ def plan(
     """What would be executed, where, and what would be written; null where there is none. folders: from `shown_folders`."""
     return {
         "project": str(project),
+        "with_your_rights": [
+            *(["pip makes an environment, with a network: the project's build code runs"] if options.make_environment else []),
+            *(["the tests, with NO isolation, and what the model writes"] if isolation is Isolation.NONE else []),
+        ],
+        "tests": "the project's pytest suite, three times whole and once watched line by line; then, at each place, those that touch it, "
+        "with the code taken out and with what the model wrote",
         "make_environment": options.make_environment,
         "interpreter": None if options.make_environment else str(interpreter),
         "pytest": seen.pytest,
@@ -141,29 +144,3 @@ def plan(
         "places_done": seen.done,
         "calibrators": str(project / PROJECT_FOLDER),
     }
-
-
-def plan_lines(plan: dict[str, Any]) -> Iterator[str]:
-    """The plan for people."""
-    yield f"project      {plan['project']} (copied; nothing is written to it but {PROJECT_FOLDER}/)"
-    if plan["make_environment"]:
-        yield "environment  made anew by pip: this runs the project's build code with your rights, with a network"
-    unprotected = plan["isolation"] == Isolation.NONE
-    where = "with NO isolation, with your rights" if unprotected else f"isolated by {plan['isolation']}, without a network"
-    version = f" (pytest {plan['pytest']})" if plan["pytest"] else ""
-    yield f"tests        its pytest suite, run by {plan['interpreter'] or 'the Python of that environment'}{version}, {where}:"
-    yield "             three times whole for the baseline, once watched line by line; then, at each place, the tests that touch it"
-    yield f"             with the code taken out, and with what the model wrote ({', '.join(plan['tasks'])})"
-    bounds = [
-        counted(plan["places"], "place") if plan["places"] else "",
-        f"{plain(plan['minutes'], 6)} minutes of asking" if plan["minutes"] else "",
-    ]
-    if plan["ray"]:
-        workers = f"with {plan['workers'] or 'as many workers as there are CPUs but one'} on the Ray cluster at {plan['ray']}"
-    else:
-        workers = "with one worker" if plan["workers"] == 1 else f"with {plan['workers']} workers"
-    yield f"places       {' or '.join(filter(None, bounds))}, {workers}"
-    yield f"model        {plan['model'] or 'the embedded one'}, memory: {plan['memory']}"
-    begun = f"it goes on: {counted(plan['places_done'], 'place')} done already" if plan["places_done"] else "a new run"
-    run = f"a folder in {plan['run']}" if plan["places_done"] is None else f"{plan['run']} ({begun})"
-    yield f"written      samples and a report in {run}, calibrators in {plan['calibrators']}"

@@ -31,7 +31,7 @@ from ..run import Question, Run, Step, differences
 from ..sets.regions import TASKS, Place, places_of, regions_of
 from ..study import Study, Work, count_done, do, finish, has_records, stopped
 from .answers import Answerer, PlaceAnswer
-from .plan import ELSEWHERE, Options, Seen, check, plan, plan_lines, shown_folders
+from .plan import ELSEWHERE, Options, Seen, check, plan, shown_folders
 from .report import write_results
 from .suite import changed_since, frozen, measured
 
@@ -71,7 +71,7 @@ def run_study(options: Options) -> None:
         to_stderr(f"what the jail shows of this machine besides the system and a copy of the project: {', '.join(map(str, folders))}")
     if options.dry_run:
         found = plan(options, project, isolation, interpreter, folders, _seen(options, project, isolation, interpreter))
-        tell({"schema": PLAN_SCHEMA, **found}, list(plan_lines(found)), as_json=options.as_json)
+        tell({"schema": PLAN_SCHEMA, **found}, as_json=options.as_json)
         return
     if options.unprotected and not options.yes:
         _confirm(

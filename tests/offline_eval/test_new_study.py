@@ -51,6 +51,7 @@ def test_the_page_has_a_whole_study(naming: Path, capsys: pytest.CaptureFixture[
         assert main([*command, "--dry-run"]) == 0
         plan = json.loads(capsys.readouterr().out)
         assert (plan["calls"], "def f(x):" in plan["example"], out.exists()) == (2, True, False)
+        assert (plan["schema"], plan["study"], plan["items"], plan["run"]) == ("assay/study-plan/1", "naming", 2, str(out))
         assert main(command) == 0
         answers = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
         assert [answer["right"] for answer in answers] == [True, False]

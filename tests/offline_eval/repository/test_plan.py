@@ -178,9 +178,9 @@ def test_a_dry_run_names_the_runs_folder_and_whether_it_goes_on(project: Path, c
     asked = ["calibrate", "repo", str(project), "--python", sys.executable, "--samples", "1", "--dry-run"]
     assert main(asked) == 0
     said = capsys.readouterr().err
-    assert "places       1 place, with one worker" in said
-    assert f"(pytest {pytest.__version__})" in said
-    found = re.search(r"samples and a report in (\S+/repositories/shop-[0-9a-f]{12}) \(a new run\)", said)
+    assert "places       1\n" in said
+    assert f"pytest       {pytest.__version__}\n" in said
+    found = re.search(r"run          (\S+/repositories/shop-[0-9a-f]{12})\nplaces done  0\n", said)
     assert found, said
     Path(found[1]).mkdir(parents=True)
     # the question is that of no run with this seed
