@@ -1,9 +1,10 @@
-"""What a run would do, told without doing it."""
+"""What a run would do, told without doing it: one document, whose parts people get a line each."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from .progress import to_stderr
@@ -18,6 +19,11 @@ def tell(plan: Mapping[str, Any], *told: str, as_json: bool) -> None:
         return
     for line in (*told, *_lines(plan)):
         to_stderr(line)
+
+
+def tell_study(question: Mapping[str, Any], out: Path, more: Mapping[str, Any], *told: str, as_json: bool) -> None:
+    """Print the plan of a run that asks this question. more: what it says besides."""
+    tell({**question, "schema": PLAN, **more, "run": str(out.absolute())}, *told, as_json=as_json)
 
 
 def _lines(plan: Mapping[str, Any]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from ..calibration.samples import EVENTS, Sample, write_samples
 from ..inference.opening import ModelChoice
 from .answers import Answer
 from .errors import StudyError
-from .plan import PLAN, tell
+from .plan import tell_study
 from .pool.interface import PoolError, Start
 from .pool.pool import MOST_WAITING, Pool
 from .progress import Progress, counted, tell_if_stopped, to_stderr
@@ -143,9 +143,7 @@ class Study:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """What the user wants of any study. limit: at most so many items. steps: those to do, all where none is named. dry_run: say what a run
-    would do, and make nothing.
-    """
+    """What the user wants of any study. limit: at most so many items. steps: to do, all where none is named. dry_run: only say the plan."""
 
     out: Path = field(kw_only=False)
     choice: ModelChoice = field(default_factory=ModelChoice)
@@ -194,8 +192,7 @@ def carry_out(
     lines = lines_of(items)
     if options.dry_run:
         known = {"items": len(lines)} if lines else {}
-        said = {**question, "schema": PLAN, **known, **plan(), "run": str(options.out.absolute())}
-        tell(said, *(told if lines else ()), as_json=options.as_json)
+        tell_study(question, options.out, {**known, **plan()}, *(told if lines else ()), as_json=options.as_json)
         return Run(options.out)
     run = Run.begin(options.out, {**question, "items": digest_of(lines)}, study.addable)
     run.keep_items(lines)

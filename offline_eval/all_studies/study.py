@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import RunError
 from ..model import StudyModel, model_of
 from ..on_suites import SuiteOptions, plan_of
-from ..plan import PLAN, tell
+from ..plan import tell_study
 from ..pool.interface import PoolError
 from ..pool.pool import WAITING
 from ..probe import QUESTION, generation_seconds
@@ -163,7 +163,7 @@ def run_all(options: Options) -> Run:
     known = question_of(options, model)
     Run.check(options.out, known)
     if options.dry_run:
-        tell({**known, "schema": PLAN, **_plan(options), "run": str(options.out.absolute())}, as_json=options.as_json)
+        tell_study(known, options.out, _plan(options), as_json=options.as_json)
         return Run(options.out)
     if not (options.out / RUN).exists():
         planned = sizes(options.minutes, len(options.projects), options.workers, generation_seconds(options.choice))

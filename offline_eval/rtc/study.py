@@ -88,7 +88,7 @@ def _plan(options: Options, found: Found) -> dict[str, Any]:
     plan = {"most_items": most, "descriptions": most * options.forward, "rebuilt": most * calls}
     if first is None:
         return plan_of(options) | plan
-    timed = estimated(options.choice, options.form, options.pool, [Probe("an item", most, partial(ask_all, options.plan, first))])
+    timed = estimated(options.choice, options.form, options.pool, [Probe("item", most, partial(ask_all, options.plan, first))])
     return {**plan, **timed, "example": text_of(first.to_describe())}
 
 

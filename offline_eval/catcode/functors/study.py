@@ -61,7 +61,7 @@ def _plan(options: Options, kind: Kind, found: Found) -> dict[str, Any]:
     named = len(TOLD) * (kind == "explain")
     descriptions, code = count * named * options.draws, count * (named + 1) * options.draws
     first, tokens = found.items[0], descriptions * DESCRIBE_TOKENS + code * CODE_TOKENS
-    probe = Probe("a program", count, partial(ask_all, Plan(options.draws, options.seed), first))
+    probe = Probe("program", count, partial(ask_all, Plan(options.draws, options.seed), first))
     return {
         **plan,
         "descriptions": descriptions,

@@ -180,7 +180,7 @@ def _plan(options: Options, sources: Sources) -> dict[str, Any]:
     pairs = [(pair.first, pair.second) for pair in sources.pairs] or [(program.source, program.source) for program in sources.programs]
     first, second = (text.strip("\n") for text in pairs[0])
     question, how = PairQuestion("probe", {"first": first, "second": second}, "local"), manner(options.votes)
-    probe = Probe("a question", questions, partial(answered, options.votes, options.seed, question=question))
+    probe = Probe("question", questions, partial(answered, options.votes, options.seed, question=question))
     return {
         **plan,
         "most_questions": questions,
