@@ -116,3 +116,17 @@ def test_a_plan_needs_no_sandbox(folders: list[str], tmp_path: Path, study: str,
     monkeypatch.setattr("assay.offline_eval.on_suites.best_level", nothing_isolates)
     assert main(["eval", study, "--code", *folders, "--dry-run", "--out", str(tmp_path / "run")]) == 0
     assert not (tmp_path / "run").exists()
+
+
+def test_a_plan_says_hours_from_a_few_completions_of_this_code(
+    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["eval", "calibration", "--code", *folders, "--languages", "python", "--tasks", "line", "--alternatives", "2", "--workers", "2"]
+    assert main([*asked, "--dry-run", "--json", "--out", str(tmp_path / "run")]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["items"] == plan["gaps"] > 0
+    assert plan["most_generations"] == 2 * plan["gaps"]
+    assert plan["hours"] == pytest.approx(plan["gaps"] * plan["seconds_each"]["gap"] / 2 / 3600, abs=0.01)
+    assert plan["tokens_read"] > 0
+    assert plan["example"]
+    assert not (tmp_path / "run").exists()
