@@ -199,8 +199,12 @@ def _print(
     surprises: Sequence[LineSurprise],
     verified: Sequence[tuple[Repair, Verification]] | None,
 ) -> None:
+    from ..suggestion.repair.gathering import NOTHING_BETTER
+
     paint = Paint(wants_colour(sys.stdout))
     rows = [(repair, None) for repair in repairs.found] if verified is None else verified
+    if repairs.nothing_better and not any(said and said.mends for _, said in rows):
+        say(f"{NOTHING_BETTER}.")
     for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, rows)):
         for line in text:
             show_text(_coloured(paint, line))

@@ -270,9 +270,8 @@ def count_done(run: Run, step: Step) -> int:
 
 
 def _done(study: Study, run: Run) -> str:
-    return ", ".join(
-        counted(count_done(run, step), step.unit) for step in study.steps if step is study.steps[0] or run.records(step).path.exists()
-    )
+    begun = [step for step in study.steps if run.records(step).path.exists()] or study.steps[:1]
+    return ", ".join(counted(count_done(run, step), step.unit) for step in begun)
 
 
 def _do(run: Run, work: Work[Any], records: Records) -> None:

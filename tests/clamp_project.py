@@ -40,6 +40,7 @@ from clamp import Basket
 def test_fits():
     basket = Basket(3)
     assert basket.fits(SimpleNamespace(count=3)) and not basket.fits(SimpleNamespace(count=4))
+    assert Basket(5).fits(SimpleNamespace(count=5)) and not Basket(5).fits(SimpleNamespace(count=6))
     basket.items.append(SimpleNamespace(count=2))
     assert basket.fits(SimpleNamespace(count=1)) and not basket.fits(SimpleNamespace(count=2))
 """

@@ -96,7 +96,9 @@ class RepairCommands:
         outcomes.reported("shown", first)
         items = [types.MessageActionItem(title) for title in reversed(of_title)]
         not_verified = f" (not verified: {found.not_verified})" if found.not_verified else ""
-        question = types.ShowMessageRequestParams(types.MessageType.Info, f"Assay: repairs of this {found.lines.name}{not_verified}", items)
+        better = "nothing better was found; " if found.nothing_better else ""
+        told = f"Assay: {better}repairs of this {found.lines.name}{not_verified}"
+        question = types.ShowMessageRequestParams(types.MessageType.Info, told, items)
         answer = await self.editor.window_show_message_request_async(question)
         chosen = None if answer is None else of_title.get(answer.title)
         if chosen is None:

@@ -109,6 +109,11 @@ class Found:
         return self.not_verified if said is None else "" if said.passed else said.why
 
     @property
+    def nothing_better(self) -> bool:
+        """Whether what stands there is to stay: no repair is likely enough, and none mends a test."""
+        return self.repairs.nothing_better and not any(said.mends for said in self.verifications.values() if said.passed)
+
+    @property
     def titled(self) -> tuple[tuple[str, Repair], ...]:
         """Each with what it is called in a menu."""
         return tuple((title_of(repair, self.verifications.get(repair.suggestion.id)), repair) for repair in self.repairs.found)
@@ -126,7 +131,12 @@ class Found:
     def as_json(self) -> dict[str, Any]:
         """The answer to `assay/repairs`, but for the titles."""
         told = {"version": self.lines.version, **self.repairs.as_json(), "refused_by_tests": self.refused}
-        told |= {"judged": self.judged, "not_judged": max(0, len(self.candidates) - self.judged), "not_verified": self.not_verified}
+        told |= {
+            "nothing_better": self.nothing_better,
+            "judged": self.judged,
+            "not_judged": max(0, len(self.candidates) - self.judged),
+            "not_verified": self.not_verified,
+        }
         for each, repair in zip(told["repairs"], self.repairs.found, strict=True):
             said = self.verifications.get(repair.suggestion.id)
             each["verification"] = None if said is None else said.as_json()

@@ -11,6 +11,7 @@ from pygls.lsp.server import LanguageServer
 
 from ...calibration.plain_number import plain
 from ...suggestion.positions import Position
+from ...suggestion.repair.gathering import NOTHING_BETTER
 from ...suggestion.repair.parsing import PROSE, why_not_parsed
 from ...suggestion.repair.request import Repair
 from ...suggestion.repair.verified import Verified, is_more_wanted
@@ -196,6 +197,9 @@ class RepairWork:
         # Who names one has seen what was known of it.
         found = await self.repairs_for(lines, verify=suggestion_id is None, more=self._more(1))
         if found is None:
+            return None
+        if suggestion_id is None and found.nothing_better:
+            show(self.editor, f"{NOTHING_BETTER}. Choose a repair to see them.")
             return None
         repair, is_refused = found.repair(suggestion_id), suggestion_id is not None and found.is_refused(suggestion_id)
         if repair is None or is_refused:

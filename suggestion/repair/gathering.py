@@ -32,6 +32,9 @@ Order = Callable[[Mapping[str, float]], float]
 NATS_PER_CHARACTER = 1.0
 # What a further source that gives the same speaks for it. On QuixBugs anything between four and ten orders as well.
 NATS_PER_SOURCE = 5.0
+# What the best repair gains beyond its size where something better is said to be there. At right lines of real projects 3 of 36 do.
+_BETTER = 2.0
+NOTHING_BETTER = "Nothing better was found: the model finds none of the others likely enough"
 
 
 def by_gain(measures: Mapping[str, float]) -> float:
@@ -287,6 +290,14 @@ class Gathering:
 
         best = sorted(((found, self._measures(found, total)) for found in kept), key=worth, reverse=True)[:most]
         return tuple(self._repair(found, measures | {"rank": rank}, event, encoding) for rank, (found, measures) in enumerate(best, 1))
+
+    @property
+    def nothing_better(self) -> bool:
+        """Whether what stands there is to stay, as far as the model alone can say; False where it can't say of a repair."""
+        kept = [found for found in self._found.values() if found is not None]
+        scores = [by_gain_and_size(self._measures(found, 0.0)) for found in kept if not found.mends]
+        is_known = bool(kept) and self.request.failure is None and len(scores) == len(kept)
+        return is_known and all(map(math.isfinite, scores)) and max(scores) <= _BETTER
 
     def _repair(self, found: Found, measures: dict[str, float], event: Event, encoding: Encoding) -> Repair:
         change, lines = found.change, self.request.lines

@@ -74,7 +74,8 @@ def proposals(
 
     def repairs(stopped_by: StopReason | None) -> Repairs:
         found = gathering.repairs(most, order, event, encoding)
-        return Repairs(found, request.suspects, dict(not_asked), stopped_by, request.end - request.first, parsing.parses)
+        lines, better = request.end - request.first, gathering.nothing_better
+        return Repairs(found, request.suspects, dict(not_asked), stopped_by, lines, parsing.parses, nothing_better=better)
 
     # An answer in chat is about all lines of a block, and is there before the model has looked at each of them. It may take all the time.
     for source in sorted(sources, key=lambda each: each.name != "instruct") if is_block else sources:

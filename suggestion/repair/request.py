@@ -48,6 +48,7 @@ class Repairs:
         stopped_by: why there may be more: TIME or CANCELLED; None where all were asked.
         lines: how many lines were to be repaired. parses: whether the file did, as far as is known.
         why_none: why there can be none, in a sentence; empty where there may be.
+        nothing_better: none is likelier by as much as its size asks for, and no test is known to fail.
     """
 
     found: tuple[Repair, ...]
@@ -57,12 +58,14 @@ class Repairs:
     lines: int = 1
     parses: bool = True
     why_none: str = ""
+    nothing_better: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """What `assay repair --json` prints of them; the suspects only where they are asked for."""
         why = {"why_none": self.why_none} if self.why_none else {}
         return {
             "repairs": [repair.as_json() for repair in self.found],
+            "nothing_better": self.nothing_better,
             "not_asked": self.not_asked,
             "stopped_by": None if self.stopped_by is None else self.stopped_by.value,
             **why,

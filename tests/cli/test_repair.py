@@ -93,7 +93,7 @@ def test_json_is_the_documented_format_and_tells_of_surprise_only_where_asked(ti
         ran = assay_here("repair", "a.py:4-5", "--model", tiny_gguf, "--json", *options, cwd=tmp_path)
         assert ran.returncode == 0, ran.stderr
         document = json.loads(ran.stdout)
-        assert set(document) == {"repairs", "not_asked", "stopped_by", "model"} | ({"surprise"} if options else set())
+        assert set(document) == {"repairs", "nothing_better", "not_asked", "stopped_by", "model"} | ({"surprise"} if options else set())
         for repair in document["repairs"]:
             assert repair["kind"] == "repair"
             assert {"id", "text", "range", "confidence", "measures", "old", "sources", "rules", "mends"} <= set(repair)

@@ -34,6 +34,8 @@ export interface Repairs {
   readonly repairs: readonly Repair[];
   readonly lines: RepairLines;
   readonly stopped_by: string | null;
+  /** What stands there is to stay; absent from an older server. */
+  readonly nothing_better?: boolean;
   /** How many are left out because of the tests. */
   readonly refused_by_tests: number;
 }

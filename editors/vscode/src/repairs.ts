@@ -75,7 +75,8 @@ export class RepairList implements vscode.Disposable {
         return {};
       }
       pick.busy = false;
-      pick.placeholder = 'Which repair? The difference is shown beside.';
+      const better = found.nothing_better === true ? 'Nothing better was found. ' : '';
+      pick.placeholder = `${better}Which repair? The difference is shown beside.`;
       pick.items = repairItems(found);
       this.connection.signal('assay.shown', { id: first.id });
       return { chosen: await chosen, found };

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from tiny_gguf import TinyModel, scripted
@@ -17,7 +18,7 @@ from assay.suggestion.repair.asking import Asking
 from assay.suggestion.repair.candidate import Candidate, Change
 from assay.suggestion.repair.gathering import NATS_PER_SOURCE, by_gain_and_size
 from assay.suggestion.repair.propose import propose
-from assay.suggestion.repair.request import Request, request_for
+from assay.suggestion.repair.request import Failure, Request, request_for
 from assay.suggestion.repair.sources import instruct
 from assay.suggestion.repair.sources.registry import SOURCES, Source
 from assay.suggestion.repair.verified import with_lines
@@ -73,6 +74,16 @@ def test_without_scores_what_several_sources_gave_and_what_is_small_comes_first(
     ]
     made = propose(at(embedded, CODE, WRONG, WRONG + 1), sources=sources, order=lambda _: -math.inf)
     assert [repair.suggestion.text.split("if ")[1] for repair in made.found] == ["value > high:", "value >= high:", "value < high and low:"]
+
+
+def test_nothing_better_is_found_where_no_repair_gains_more_than_its_size_and_no_test_is_known_to_fail(embedded: LlamaModel) -> None:
+    request = at(embedded, CODE, WRONG, WRONG + 1)
+    unlikely = source("one", "    if 0 < value ** 7 + high or 3:")
+    assert propose(request, sources=[unlikely]).nothing_better
+    assert not propose(replace(request, failure=Failure("test_high")), sources=[unlikely]).nothing_better
+    typo = at(embedded, CODE.replace("value < high", "value < hgih"), WRONG, WRONG + 1)
+    assert not propose(typo, sources=[source("one", "    if value < high:")]).nothing_better
+    assert not propose(request, sources=[]).nothing_better, "where there is no other, none is worse"
 
 
 def test_sources_that_leave_the_line_as_it_is_count_against_its_repairs(embedded: LlamaModel) -> None:

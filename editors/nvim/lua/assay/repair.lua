@@ -58,7 +58,7 @@ local function choose(params, buf)
     end
     client.execute('assay.shown', { id = repairs[1].id }, buf)
     vim.ui.select(repairs, {
-      prompt = 'Assay: repairs',
+      prompt = answer.nothing_better and 'Assay: nothing better was found; repairs' or 'Assay: repairs',
       kind = 'assay_repair',
       format_item = function(repair)
         return repair.title
