@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from dataclasses import asdict
+from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,8 +111,11 @@ def run(arguments: argparse.Namespace) -> int:
         surprises = _surprises(request, repairs) if arguments.show_surprise else None
         fingerprint = model.fingerprint
     if arguments.json:
-        more = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
+        more: dict[str, Any] = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
         more |= {} if verified is None else verified_json(verified, arguments.most)
+        more |= {
+            "nothing_better": repairs.nothing_better and not (verified and any(said.mends for _, said in verified.judged if said.passed))
+        }
         print_json(repairs.as_json() | more | {"model": {"id": fingerprint.id, **asdict(fingerprint)}})
     else:
         _print(name, request, repairs, surprises or (), None if verified is None else verified.shown(arguments.most))
@@ -245,14 +249,20 @@ def _repair_text(name: str, request: Request, repair: Repair, verification: Veri
         yield from (f"mends {test}" for test in verification.mends)
         yield from (f"fails as before: {test}" for test in verification.failing[:_MAX_FAILING])
     first, end = place.start.line, place.end.line + 1
-    above, below = request.lines[max(0, first - _CONTEXT) : first], request.lines[end : end + _CONTEXT]
-    old, new = request.lines[first:end], repair.suggestion.text.split(request.newline)
-    beside = len(above) + len(below)
-    yield f"--- {name}"
-    yield f"+++ {name}"
-    yield f"@@ -{first - len(above) + 1},{len(old) + beside} +{first - len(above) + 1},{len(new) + beside} @@"
-    for sign, lines in ((" ", above), ("-", old), ("+", new), (" ", below)):
-        yield from (sign + line for line in lines)
+    new = repair.suggestion.text.split(request.newline)
+    before, after = (
+        _with_ends(request.lines, request.newline),
+        _with_ends((*request.lines[:first], *new, *request.lines[end:]), request.newline),
+    )
+    for line in unified_diff(before, after, name, name, n=_CONTEXT):
+        yield line.removesuffix("\n")
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
+
+
+def _with_ends(lines: Sequence[str], newline: str) -> list[str]:
+    """Lines as a file has them: the last one has no end, and is none where it is empty."""
+    return [line + newline for line in lines[:-1]] + [line for line in lines[-1:] if line]
 
 
 def _coloured(paint: Paint, line: str) -> str:

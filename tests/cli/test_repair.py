@@ -81,7 +81,7 @@ def test_repairs_are_diffs_that_can_be_applied(tmp_path: Path) -> None:
     assert re.match(f"repair 1 of {len(diffs)}: [◆◈◇○] .+; gain ", titles[0])
     assert "instruct" not in ran.stderr
     (right,) = (diff for diff in diffs if "+    if value > high:" in diff)
-    assert right.startswith("--- a.py\n+++ a.py\n@@ -1,7 +1,7 @@\n def clamp(")
+    assert right.startswith("--- a.py\n+++ a.py\n@@ -1,6 +1,6 @@\n def clamp(")
     if patch := shutil.which("patch"):
         subprocess.run([patch, "a.py"], input=right + "\n", text=True, cwd=tmp_path, check=True, capture_output=True)
         assert (tmp_path / "a.py").read_text() == CLAMP.replace("value < high", "value > high")
