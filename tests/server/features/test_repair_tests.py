@@ -20,6 +20,8 @@ from ..logged import requests_of
 from ..repairs.repair_of import repair_of
 
 SLOW_S = 300.0
+# Something better is there for sure.
+TYPO = CLAMP.replace("value < high", "value < hgih")
 
 
 @pytest.fixture
@@ -134,7 +136,7 @@ async def test_who_gets_a_repair_that_is_not_verified_yet_is_told_why_each_time(
     uri = (project / "clamp.py").as_uri()
     write(project, {"test_slow.py": "import time\n\n\ndef test_slow():\n    time.sleep(30)\n"})
     options = {"repair.maxMs": 3_000, "tests.python": str(bare_python)}
-    async with started(EMBEDDED, CLAMP, uri=uri, root=project, options=options, resolves=True, answers=False) as client:
+    async with started(EMBEDDED, TYPO, uri=uri, root=project, options=options, resolves=True, answers=False) as client:
         for count in (1, 2):
             assert "edit" in await put_in(client, uri, 3)
             assert told(client).count("Assay: not verified: you are being asked whether tests may run") == count
@@ -178,7 +180,7 @@ async def test_why_no_tests_know_a_file_is_in_the_log_and_nothing_is_said_where_
         await client.leave()
     remember(project, trusted=False, about=TESTS)
     uri = (project / "clamp.py").as_uri()
-    async with started(EMBEDDED, CLAMP, uri=uri, root=project, resolves=True) as client:
+    async with started(EMBEDDED, TYPO, uri=uri, root=project, resolves=True) as client:
         assert "edit" in await put_in(client, uri, 3)
         assert "not verified" not in told(client)
         await client.leave()
