@@ -8,7 +8,7 @@ import math
 import re
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,14 +108,13 @@ def run(arguments: argparse.Namespace) -> int:
             found, verified = verify(project, arguments.python, name, text, stream, arguments.most, max_ms)
         repairs = _with_confidence(found, request, Path(name), arguments.memory)
         verified = verified and verified.in_order_of(repairs.found)
+        if verified and any(said.passed and said.mends for _, said in verified.judged):
+            repairs = replace(repairs, nothing_better=False)
         surprises = _surprises(request, repairs) if arguments.show_surprise else None
         fingerprint = model.fingerprint
     if arguments.json:
         more: dict[str, Any] = {} if surprises is None else {"surprise": [each.as_json() for each in surprises]}
         more |= {} if verified is None else verified_json(verified, arguments.most)
-        more |= {
-            "nothing_better": repairs.nothing_better and not (verified and any(said.mends for _, said in verified.judged if said.passed))
-        }
         print_json(repairs.as_json() | more | {"model": {"id": fingerprint.id, **asdict(fingerprint)}})
     else:
         _print(name, request, repairs, surprises or (), None if verified is None else verified.shown(arguments.most))
@@ -207,7 +206,7 @@ def _print(
 
     paint = Paint(wants_colour(sys.stdout))
     rows = [(repair, None) for repair in repairs.found] if verified is None else verified
-    if repairs.nothing_better and not any(said and said.mends for _, said in rows):
+    if repairs.nothing_better:
         say(f"{NOTHING_BETTER}.")
     for text in (*(_surprise_text(name, each) for each in surprises), *_repair_texts(name, request, rows)):
         for line in text:
